@@ -15,9 +15,8 @@ RUN npm ci --no-audit --no-fund
 COPY README.md CHANGELOG.md ./
 COPY docs ./docs
 # The package of a release needs a fifth of the packages, because dist/ contains the others.
-# V8's code, which a release leaves out, is for the same Node here.
-RUN node .config/release.mjs --stage /release && cp dist/light-*.code /release/dist/ && mv node_modules /release \
-  && cd /release && npm prune --omit=dev --no-audit --no-fund --ignore-scripts
+RUN node .config/release.mjs --stage /release && mv node_modules /release && cd /release \
+  && npm prune --omit=dev --no-audit --no-fund --ignore-scripts
 
 FROM node:24.11.1-bookworm-slim
 # glibc has up to eight arenas for each core by default, which keep memory that is free, and V8 up to 32 MiB for new

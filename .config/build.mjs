@@ -46,10 +46,7 @@ function digestOfSources() {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const settings = ["tsconfig.json", "package.json", "package-lock.json"].concat(
-    ["tsconfig.client.json", "build.mjs", "bundle.mjs", "record-code.cjs"].map(
-      (name) => `.config/${name}`,
-    ),
-    "bin/light.cjs",
+    ["tsconfig.client.json", "build.mjs", "bundle.mjs"].map((name) => `.config/${name}`),
   );
   const hash = createHash("sha256").update(`${process.version} ${process.arch}\n`);
   for (const file of [...settings.map((name) => join(root, name)), ...sources]) {
@@ -66,7 +63,14 @@ function digestOfSources() {
 async function build() {
   const next = join(root, `dist.next/${process.pid}`);
   const old = `${next}.old`;
-  await bundler.bundleProgram(bundler.build, next);
+  await bundler.build({
+    ...bundler.bundleOptions,
+    entryPoints: ["src/cli/main.ts"],
+    // As deep as the files of src/ that read other files: see src/platform/files.ts.
+    outdir: join(next, "program"),
+    minifySyntax: true,
+    minifyWhitespace: true,
+  });
   process.exitCode = compile("tsconfig.client.json", join(next, "client"));
   if (process.exitCode === 0) {
     writeFileSync(join(next, "client/package.json"), clientPackage());
@@ -81,7 +85,6 @@ async function build() {
       // Another build of the same sources may have finished just before.
       if (!isFresh()) throw error;
     }
-    recordCode();
   }
   rmSync(next, { recursive: true, force: true });
   rmSync(old, { recursive: true, force: true });
@@ -90,14 +93,6 @@ async function build() {
 function compile(project, outDir) {
   const words = [compiler, "-p", join(root, ".config", project), "--outDir", outDir];
   return spawnSync(process.execPath, words, { stdio: "inherit" }).status ?? 1;
-}
-
-/** Keeps the code that V8 makes of the program of commands that read. The program works without it. */
-function recordCode() {
-  const words = [join(root, ".config/record-code.cjs"), dist];
-  if (spawnSync(process.execPath, words, { stdio: "inherit" }).status === 0) return;
-  rmSync(stamp, { force: true });
-  process.exitCode = 1;
 }
 
 /** Packs the client to till-client.tgz, which servers hand out at /docs/till-client.tgz. */

@@ -55,30 +55,6 @@ module.exports = {
       from: { path: "^src/(kernel|platform|api|features)/" },
       to: { path: "^src/(compose|server|cli)" },
     },
-    {
-      name: "one-door",
-      comment: "Import another feature only through its index.ts",
-      severity: "error",
-      from: { path: "^src/features/([^/]+)/" },
-      to: {
-        path: "^src/features/([^/]+)/",
-        pathNot: ["^src/features/$1/", "^src/features/[^/]+/index\\.ts$"],
-      },
-    },
-    {
-      name: "one-door-from-above",
-      comment:
-        "compose, server and cli import a feature through its index.ts, or through its small entry points: its commands, read-only.ts and delivery/backlog.ts. src/features/index.ts imports the module.ts of each",
-      severity: "error",
-      from: { path: "^src/(compose|server|cli)" },
-      to: {
-        path: "^src/features/[^/]+/",
-        pathNot: [
-          "^src/features/[^/]+/(index|read-only|delivery/backlog)\\.ts$",
-          "^src/features/.*commands\\.ts$",
-        ],
-      },
-    },
     ...orderRules,
     {
       name: "client-stands-alone",

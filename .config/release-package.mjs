@@ -81,7 +81,7 @@ export function writePackage(root, folder) {
  * version of Node and has other bytes after each build; the program works without it.
  */
 function isReleased(path) {
-  return !path.endsWith("/dist/.sources") && !/\/dist\/light-[^/]+\.code$/.test(path);
+  return !path.endsWith("/dist/.sources");
 }
 
 /** Returns the entries of a lock file that the packages need, with their paths, in the order of the lock file. */

@@ -6,12 +6,8 @@ import { buildSync } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Reads the tables that the build has parsed and keeps in dist/: without them each start of the program parses them. */
-const readerOfTables = "src/platform/config/files/kept-tables.mjs";
-const built = pathToFileURL(join(root, "dist/platform/config/files/kept-tables.js")).href;
-
 /**
- * Writes `src/x.mjs` to the folder for `src/x.ts`, and likewise for test/. Each file but one keeps the
+ * Writes `src/x.mjs` to the folder for `src/x.ts`, and likewise for test/. Each file keeps the
  * `import.meta.url` of its source.
  */
 export function compileTests(folder) {
@@ -26,15 +22,11 @@ export function compileTests(folder) {
     target: "node20",
     sourcemap: "linked",
   });
-  if (!outputFiles.some(({ path }) => relative(folder, path) === readerOfTables)) {
-    throw new Error(`${readerOfTables} is not there: name the file that reads the build's tables`);
-  }
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
     const name = relative(folder, path);
     const source = join(root, name.replace(/\.mjs$/, ".ts"));
-    const url = name === readerOfTables ? built : pathToFileURL(source).href;
-    const own = JSON.stringify(url);
+    const own = JSON.stringify(pathToFileURL(source).href);
     writeFileSync(
       path,
       path.endsWith(".map")

@@ -1,7 +1,7 @@
 // Bundles the programs of the tests that they start as processes, with src/ and all packages. A bundled program starts in
 // half the time, because it loads a few large files and not a thousand small ones.
 // Usage: node .config/test-programs.mjs FOLDER
-import { symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -12,6 +12,7 @@ const programs = [
   "test/bench/target.ts",
   "test/features/billing/lifecycle/killable-run.ts",
   "test/features/webhooks/deliver-until-killed.ts",
+  "test/platform/database/dying-migration.ts",
   "test/platform/database/limited-disk.ts",
   "test/platform/database/worker.ts",
   "test/platform/secrets/print-fingerprint.ts",
@@ -24,10 +25,22 @@ const programs = [
 ];
 
 const [, , folder] = process.argv;
+/** Lets each file find the files beside its source, because the bundles lie in a temporary folder. */
+const ownUrls = {
+  name: "own URLs",
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const url = JSON.stringify(pathToFileURL(path).href);
+      const contents = readFileSync(path, "utf8").replaceAll("import.meta.url", url);
+      return { contents, loader: "ts" };
+    });
+  },
+};
+
 await build({
-  ...bundleOptions((path) => JSON.stringify(pathToFileURL(path).href)),
+  ...bundleOptions,
+  plugins: [ownUrls],
   entryPoints: programs.map((file) => ({ in: `./${file}`, out: file.replace(/\.ts$/, "") })),
-  splitting: true,
   chunkNames: "chunks/[hash]",
   outdir: folder,
   outExtension: { ".js": ".mjs" },

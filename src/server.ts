@@ -1,9 +1,7 @@
 import { createServer, type Server } from "node:http";
-import Router from "@koa/router";
 import Koa from "koa";
 import { shareCheckouts } from "./api/cross-origin.ts";
 import { answerBrokenRequests } from "./api/pipeline/broken-requests.ts";
-import { dispatchRoutes } from "./api/pipeline/dispatch.ts";
 import { mountDocs } from "./api/document/docs.ts";
 import { noticeForwarding } from "./api/forwarding.ts";
 import { mountHealth } from "./api/health.ts";
@@ -17,9 +15,10 @@ import {
   secureHeaders,
 } from "./api/http.ts";
 import type { RequestState } from "./api/pipeline/exchange.ts";
+import { makeRouter, routeRequests } from "./api/pipeline/routes.ts";
 import { representAnswers } from "./api/representation.ts";
 import { allOperations } from "./features/index.ts";
-import type { App } from "./compose/index.ts";
+import type { App } from "./compose/app.ts";
 
 /** Larger headers get 431; slower requests are ended. */
 const headerBytesMax = 16 * 1_024;
@@ -33,12 +32,11 @@ export function createHttpServer(app: App): Server {
   const koa = new Koa<RequestState>();
   koa.silent = true;
 
-  // Case-sensitive, so that capital letters cannot bypass a proxy's rule for `/v1/admin` or `/metrics`.
-  const router = new Router<RequestState>({ sensitive: true });
-  mountHealth(router, app);
-  mountMetrics(router, { token: app.config.metricsToken, scrape: () => app.metrics.scrape() });
-  mountDocs(router, { operations: allOperations, version: app.version, baseUrl: app.baseUrl });
-  for (const mount of app.mountables) mount(router);
+  const router = makeRouter((own) => {
+    mountHealth(own, app);
+    mountMetrics(own, { token: app.config.metricsToken, scrape: () => app.metrics.scrape() });
+    mountDocs(own, { operations: allOperations, version: app.version, baseUrl: app.baseUrl });
+  });
 
   koa.use(identifyRequest(app));
   koa.use(noticeForwarding(app));
@@ -56,8 +54,7 @@ export function createHttpServer(app: App): Server {
   koa.use(representAnswers());
   koa.use(answerProblems(app));
   koa.use(readTarget());
-  koa.use(dispatchRoutes(router));
-  koa.use(router.routes());
+  koa.use(routeRequests([router, ...app.mountables.map(makeRouter)]));
   koa.use(refuseMethods(router));
 
   const handle = koa.callback();

@@ -1,6 +1,6 @@
 import type Router from "@koa/router";
 import type { Middleware } from "koa";
-import { readForm } from "./pipeline/body.ts";
+import { formOf, readForm } from "./pipeline/body.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { InvalidRequest, noSuchPath, notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
@@ -13,7 +13,12 @@ import type { Mountable } from "./pipeline/mount.ts";
 import { pathParameter } from "./pipeline/path-parameter.ts";
 import type { HtmlPage, Page, PageAnswer, ProblemPage } from "./page.ts";
 import { pageSecurityPolicy, type PagePolicy } from "./page.ts";
-import { CrossSiteForm, MethodNotAllowed, problemDocument } from "./declare/problems.ts";
+import {
+  CrossSiteForm,
+  MethodNotAllowed,
+  problemDocument,
+  UnsupportedMediaType,
+} from "./declare/problems.ts";
 import {
   RateLimitExceeded,
   rateLimitHeaders,
@@ -163,7 +168,7 @@ export function logRequests(
       {
         requestId: ctx.state.requestId,
         method: ctx.method,
-        route: (ctx as { _matchedRoute?: unknown })._matchedRoute ?? null,
+        route: (ctx as { routerPath?: unknown }).routerPath ?? null,
         status: ctx.status,
         durationMs: deps.clock.now() - startedAt,
         clientAddress: ctx.state.clientAddress,
@@ -229,29 +234,35 @@ export function mountPages<Service>(
       const path = page.path.replaceAll("{", ":").replaceAll("}", "");
       const subject = subjects.find((name) => page.path.includes(`{${name}}`)) ?? null;
       const limits = [page.limit ?? []].flat();
-      router.register(path, [page.method], async (ctx) => {
-        // Another site must not spend what its visitors may, such as the payments that a client may start at links.
-        if (page.method === "POST" && ctx.get("Sec-Fetch-Site") === "cross-site") {
-          throw new CrossSiteForm("Open the page itself, then send its form.");
-        }
-        // A malformed id is a 404 that is not counted.
-        const subjectId = subject === null ? null : pathParameter(ctx, subject);
-        for (const limit of limits) {
-          const key = limitKey(limit, subjectId, ctx.state.clientAddress);
-          const state = await rateLimiter.count(limit, key);
-          if (state !== null) ctx.set(rateLimitHeaders(state));
-        }
-        const form = page.method === "POST" ? await readForm(ctx) : new URLSearchParams();
-        const answer = await page.handle(service, {
-          params: ctx.params,
-          query: new URLSearchParams(ctx.querystring),
-          form,
-          requestId: ctx.state.requestId,
-          clientAddress: ctx.state.clientAddress,
-          acceptLanguage: acceptLanguageOf(ctx),
-        });
-        sendPage(ctx, answer);
-      });
+      const verb = page.method.toLowerCase() as Lowercase<typeof page.method>;
+      router[verb](
+        path,
+        async (ctx, next) => {
+          // Another site must not spend what its visitors may, such as the payments that a client may start at links.
+          if (page.method === "POST" && ctx.get("Sec-Fetch-Site") === "cross-site") {
+            throw new CrossSiteForm("Open the page itself, then send its form.");
+          }
+          // A malformed id is a 404 that is not counted.
+          const subjectId = subject === null ? null : pathParameter(ctx, subject);
+          for (const limit of limits) {
+            const key = limitKey(limit, subjectId, ctx.state.clientAddress);
+            const state = await rateLimiter.count(limit, key);
+            if (state !== null) ctx.set(rateLimitHeaders(state));
+          }
+          if (page.method === "POST" && ctx.is("application/x-www-form-urlencoded") === false) {
+            throw new UnsupportedMediaType("Send the form as application/x-www-form-urlencoded.");
+          }
+          await next();
+        },
+        readForm,
+        async (ctx) => {
+          const { requestId, clientAddress } = ctx.state;
+          const query = new URLSearchParams(ctx.querystring);
+          const acceptLanguage = acceptLanguageOf(ctx);
+          const call = { params: ctx.params, query, form: formOf(ctx), requestId, clientAddress };
+          sendPage(ctx, await page.handle(service, { ...call, acceptLanguage }));
+        },
+      );
     }
   };
 }

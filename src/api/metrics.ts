@@ -14,7 +14,7 @@ export function measureRequests(metrics: Metrics): Middleware<RequestState> {
   return async (ctx, next) => {
     const startedAt = performance.now();
     await next();
-    const route = (ctx as { _matchedRoute?: unknown })._matchedRoute;
+    const route = (ctx as { routerPath?: unknown }).routerPath;
     const isKnown = typeof route === "string";
     const request = {
       method: isKnown ? ctx.method : "other",

@@ -1,7 +1,7 @@
 import type { CommandCall } from "../api/declare/command.ts";
 import { parseBody } from "../api/declare/request.ts";
 import { Defect } from "../kernel/errors.ts";
-import type { WriteContext } from "../platform/database/index.ts";
+import type { WriteContext } from "../platform/database/database.ts";
 import { UsageError } from "./failures/refusals.ts";
 import type { Trial } from "./look-first/trial.ts";
 import { operator } from "./operator.ts";

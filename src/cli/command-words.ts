@@ -5,9 +5,6 @@ import type { GlobalFlags, Terminal } from "./terminal/terminal.ts";
 /** Creates the terminal for an action from its flags. */
 export type OpenTerminal = (flags: GlobalFlags) => Promise<Terminal>;
 
-/** The part of the program that a command may use: the `light` one only reads. */
-export type Scope = "light" | "whole";
-
 /** The hidden command by which the script of a shell asks for completions. */
 export const completionWord = "__complete";
 

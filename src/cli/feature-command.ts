@@ -1,13 +1,11 @@
 import type { Command, CommandCall, Looked, Summary } from "../api/declare/command.ts";
 import type { CsvContent } from "../api/declare/csv.ts";
-import type { ServiceName, ServiceOf } from "../compose/features/readers.ts";
-import { WholeProgramNeeded } from "../compose/features/whole-program-needed.ts";
+import type { ServiceName, ServiceOf } from "../compose/services.ts";
 import { callOf, propertyOf, type GivenCall } from "./command-call.ts";
-import type { Scope } from "./command-words.ts";
 import { missing } from "./failures/refusals.ts";
 import { printPreview } from "./look-first/preview.ts";
 import { makeTrial } from "./look-first/trial.ts";
-import { openLight, openWhole, type OpenStore } from "./open-store.ts";
+import { openService, type OpenStore } from "./open-store.ts";
 import { resolveExternalIds } from "./known/external-ids.ts";
 import { chooseOrganization, findNamed, needsOrganization } from "./organization.ts";
 import { printRecord, printSection } from "./terminal/output.ts";
@@ -28,17 +26,14 @@ export interface CommandArguments {
 /**
  * Runs a feature's command: completes the flags, parses input by the API's schema, calls the service, prints the
  * record. A write first reads what it is about; before a question and in a dry run, it is tried out and rolled back, so
- * that the values before and after can be shown. A command that only reads does so with the service alone.
- * @throws WholeProgramNeeded if the scope is `light` and that is not enough; nothing was asked or printed
+ * that the values before and after can be shown.
  */
 export async function runFeatureCommand<Name extends ServiceName>(
   terminal: Terminal,
   command: Command<ServiceOf<Name>>,
   name: Name,
   given: CommandArguments,
-  scope: Scope,
 ): Promise<void> {
-  if (scope === "light" && !isLight(terminal, command, given.flags)) throw new WholeProgramNeeded();
   const flags = await complete(terminal, command, given.flags);
   const password =
     command.password === null ? null : await readNewPassword(terminal, command.password, flags);
@@ -57,8 +52,7 @@ export async function runFeatureCommand<Name extends ServiceName>(
   const needsConsent = !isTrial && (command.confirm?.(call, "") ?? null) !== null;
   if (needsConsent) requireConsent(terminal);
 
-  const opened = await (scope === "light" ? openLight : openWhole)(terminal, flags, name);
-  let startsOver = false;
+  const opened = await openService(terminal, flags, name, command.effect === "read");
   try {
     const run = { terminal, command, given: givenCall, call, bar, opened };
     await findNames(run);
@@ -79,13 +73,10 @@ export async function runFeatureCommand<Name extends ServiceName>(
       return;
     }
     await goOn(run, await act(run, looked, terminal));
-  } catch (error) {
-    startsOver = error instanceof WholeProgramNeeded;
-    throw error;
   } finally {
     bar.end();
     // After an error too, because another setting may be its reason.
-    if (!startsOver) for (const note of opened.notes()) terminal.talk(note);
+    for (const note of opened.notes()) terminal.talk(note);
     await opened.close();
   }
 }
@@ -213,16 +204,6 @@ async function goOn<Service>(run: Run<Service>, shown: unknown): Promise<void> {
   if (command.effect === "read") return;
   if (!opened.isUsualStore) terminal.talk(`Store: ${opened.storeName}`);
   if (command.next !== null) terminal.talk(`Next: ${command.next(shown, call)}`);
-}
-
-/** Whether a command only reads, and asks nothing now or after it. */
-function isLight<Service>(
-  terminal: Terminal,
-  command: Command<Service>,
-  flags: CommandArguments["flags"],
-): boolean {
-  const asks = command.interact !== null || asksOf(command, flags).length > 0;
-  return command.effect === "read" && !(terminal.isInteractive && asks);
 }
 
 /** Returns the flags that the command prompts for, because they are missing. */

@@ -1,6 +1,6 @@
 import type { Command as Program } from "commander";
 import type { Command } from "../api/declare/command.ts";
-import type { ServiceName, ServiceOf } from "../compose/features/readers.ts";
+import type { ServiceName, ServiceOf } from "../compose/services.ts";
 import { adminCommands } from "../features/admin/commands.ts";
 import { paymentCommands } from "../features/admin/cross-organization/commands.ts";
 import { failureCommands, queueCommands } from "../features/admin/queue-commands.ts";
@@ -35,7 +35,7 @@ import { walletCommands } from "../features/wallets/commands.ts";
 import { webhookCommands } from "../features/webhooks/commands.ts";
 import { endpointCommands } from "../features/webhooks/endpoint-commands.ts";
 import type { CommandArguments } from "./feature-command.ts";
-import { add, addDeclared, type OpenTerminal, type Options, type Scope } from "./command-words.ts";
+import { add, addDeclared, type OpenTerminal, type Options } from "./command-words.ts";
 
 /** Calls a function with the commands of each service. Their declarations make up most of the startup time. */
 export function forEachService(
@@ -82,13 +82,12 @@ export function forEachService(
 export function addFeatures(
   program: Program,
   openTerminal: OpenTerminal,
-  scope: Scope,
   noun: string | null,
 ): void {
   forEachService((commands, service) => {
     for (const command of commands) {
       if (noun !== null && !command.name.startsWith(`${noun} `)) continue;
-      addFeature(program, openTerminal, command, service, scope);
+      addFeature(program, openTerminal, command, service);
     }
   });
 }
@@ -99,7 +98,6 @@ function addFeature<Name extends ServiceName>(
   openTerminal: OpenTerminal,
   declared: Command<ServiceOf<Name>>,
   service: Name,
-  scope: Scope,
 ): void {
   const added = add(program, declared.name, declared.summary, declared.examples);
   addDeclared(added, declared.arguments, declared.flags);
@@ -122,6 +120,6 @@ function addFeature<Name extends ServiceName>(
       arguments: Object.fromEntries(values) as CommandArguments["arguments"],
       flags: options,
     };
-    await runFeatureCommand(await openTerminal(options), declared, service, call, scope);
+    await runFeatureCommand(await openTerminal(options), declared, service, call);
   });
 }

@@ -1,21 +1,10 @@
-import { runCommandLine, type RunCommandLine } from "./run.ts";
-
-export { runCommandLine };
-
-/** Returns the text of the file in which the build keeps the shipped tables. */
-export async function keepShippedTables(): Promise<string> {
-  const tables = await import("../platform/config/files/load-tables.ts");
-  return tables.keepShippedTables();
-}
+import { runCommandLine } from "./run.ts";
 
 /** Node's exit code for a program that ends while it still waits for something. */
 const unsettledCode = 13;
 
-/**
- * Runs the command line of this process. `wholeProgram` is given by the program that has only what commands need that
- * read: see run.ts.
- */
-export async function main(wholeProgram?: RunCommandLine): Promise<void> {
+/** Runs the command line of this process. */
+export async function main(): Promise<void> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // If the reader of a pipe closes it, as `head` does, exit quietly.
     if (error.code === "EPIPE") process.exit(0);
@@ -25,5 +14,5 @@ export async function main(wholeProgram?: RunCommandLine): Promise<void> {
   });
 
   process.exitCode = unsettledCode;
-  process.exitCode = await runCommandLine(process.argv.slice(2), process, "light", wholeProgram);
+  process.exitCode = await runCommandLine(process.argv.slice(2), process);
 }

@@ -1,11 +1,34 @@
-import type { ServiceName, ServiceOf } from "../compose/features/readers.ts";
-import type { Services } from "../compose/features/services.ts";
-import type { Reader } from "../platform/database/index.ts";
+import type { Dependencies } from "../compose/dependencies.ts";
+import { networksOf } from "../compose/networks.ts";
+import { servingOf } from "../compose/servers.ts";
+import { makersOf, type ServiceName, type ServiceOf } from "../compose/services.ts";
+import { secretFor, secretOf } from "../compose/store-fingerprint.ts";
+import {
+  isUsualStore,
+  noStore,
+  requireStoreFile,
+  storeBehind,
+  storeFile,
+  storeName,
+} from "../compose/store-place.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { createIds } from "../kernel/id.ts";
+import type { PlainConfig } from "../platform/config/config.ts";
+import { loadPlainConfig } from "../platform/config/load.ts";
+import type { Database, Reader } from "../platform/database/database.ts";
+import { openForReading } from "../platform/database/read-only.ts";
+import { currentVersion } from "../platform/database/schema/migrate.ts";
+import { createLogger, type Logger } from "../platform/logger/index.ts";
+import { noMetrics } from "../platform/metrics/metrics.ts";
+import { once } from "../platform/once.ts";
+import { passwordCost } from "../platform/secrets/passwords.ts";
+import { systemRandom } from "../platform/secrets/random.ts";
+import { fingerprint, type ServerSecret } from "../platform/secrets/server-secret.ts";
 import { sandboxOff } from "./failures/refusals.ts";
-import { loadStoreSettings, logLevelOf, storeOptions, type Flags } from "./settings.ts";
+import { storeOptions, type Flags } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** The open store of a feature's command, with its service. */
+/** The open store of a command, with the service that it calls. */
 export interface OpenStore<Service> {
   readonly db: Reader;
   readonly service: Service;
@@ -19,40 +42,118 @@ export interface OpenStore<Service> {
   close(): Promise<void>;
 }
 
-/** Opens the store for reading, with nothing but the service. @throws WholeProgramNeeded if that is not enough */
-export async function openLight<Name extends ServiceName>(
+/**
+ * Opens the configured store with one service, and with what that needs.
+ * @param isReading whether the command only reads: the store is then opened for writing with the first write, such as
+ *   that of an export which records itself
+ * @throws ConfigError
+ */
+export async function openService<Name extends ServiceName>(
   terminal: Terminal,
   flags: Flags,
   name: Name,
+  isReading: boolean,
 ): Promise<OpenStore<ServiceOf<Name>>> {
-  const { openStoreForReading } = await import("../compose/features/open-reading.ts");
-  return openStoreForReading(storeOptions(terminal, flags), name);
+  const { config, tables } = await loadPlainConfig(storeOptions(terminal, flags));
+  const logger = createLogger({ level: terminal.isVerbose ? config.logLevel : "error" });
+  const [clock, randomBytes, ids] = [systemClock, systemRandom, createIds(systemRandom)];
+  const opened = await openCommandStore(config, logger, isReading);
+  const { db, secret } = opened;
+  const stop = new AbortController();
+  const close = async () => {
+    stop.abort();
+    await opened.close();
+  };
+  try {
+    const serving = servingOf({ ...config, networks: [] }, db, { clock, name: "command" });
+    // Commands show the links of the server, which payers can reach, and issue on the networks that it reads.
+    await serving.follow();
+    const parts: Dependencies = {
+      config,
+      networks: once(async () => {
+        const own = await tables.networks();
+        return networksOf({ ...own, ...serving.networks(own) });
+      }),
+      plans: tables.plans,
+      rates: tables.rates,
+      db,
+      secret,
+      clock,
+      ids,
+      randomBytes,
+      logger,
+      metrics: noMetrics,
+      passwordCost,
+      baseUrl: serving.baseUrl,
+      listening: serving.listening,
+      stopping: stop.signal,
+      lastTickAt: () => null,
+      // The workers of servers find the work in the store.
+      wakeUps: { wake: () => undefined, nudge: () => undefined },
+    };
+    // Which networks of the server this command does not know, its notes tell whatever it changes.
+    if (!isReading) await parts.networks();
+    const service = (await makersOf(parts)[name]()) as ServiceOf<Name> | null;
+    if (service === null) throw sandboxOff();
+    return {
+      db,
+      service,
+      storeName: storeName(config),
+      isUsualStore: isUsualStore(config),
+      organization: config.organization,
+      notes: () => serving.notes(),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
-/** Opens the store with the whole program. */
-export async function openWhole<Name extends ServiceName>(
-  terminal: Terminal,
-  flags: Flags,
-  name: Name,
-): Promise<OpenStore<ServiceOf<Name>>> {
-  const { createApp, isUsualStore, storeName } = await import("../compose/index.ts");
-  const { createLogger } = await import("../platform/logger/index.ts");
-  const loaded = await loadStoreSettings(terminal, "cli", flags);
-  const { config } = loaded;
-  const logger = createLogger({ level: logLevelOf(terminal, loaded) });
-  const app = await createApp(config, "use", { logger });
-  const service = (app as Services)[name] as ServiceOf<Name> | null;
-  if (service === null) {
-    await app.close();
-    throw sandboxOff();
-  }
-  return {
-    db: app.db,
-    service,
-    storeName: storeName(config),
-    isUsualStore: isUsualStore(config),
-    organization: config.organization,
-    notes: () => app.servers.notes(),
-    close: () => app.close(),
+async function openCommandStore(
+  config: PlainConfig,
+  logger: Logger,
+  isReading: boolean,
+): Promise<{
+  readonly db: Database;
+  readonly secret: ServerSecret;
+  readonly close: () => Promise<void>;
+}> {
+  const openForWriting = async () => {
+    const { openStore } = await import("../compose/store.ts");
+    return openStore(config, "use", { clock: systemClock, logger, randomBytes: systemRandom });
   };
+  if (!isReading) {
+    const { db, secret } = await openForWriting();
+    return { db, secret, close: () => db.close() };
+  }
+  await requireStoreFile(config);
+  const { databaseUrl } = config;
+  const secret = await secretFor(config, false, systemRandom);
+  const store = await openForReading(
+    databaseUrl === null ? { sqliteFile: storeFile(config) } : { url: databaseUrl },
+  );
+  let writer: Promise<Database> | null = null;
+  const writable = () => (writer ??= openForWriting().then((opened) => opened.db));
+  const db: Database = {
+    ...store,
+    write: async (context, fn, foreseen) => (await writable()).write(context, fn, foreseen),
+  };
+  const close = async () => {
+    await (await writer?.catch(() => null))?.close();
+    await store.close();
+  };
+  try {
+    if ((await currentVersion(store)) === 0) throw noStore(config);
+    if (store.pending.length > 0) throw storeBehind(config, store.pending.length);
+    const known = await secretOf(store);
+    if (known !== null && known !== fingerprint(secret)) {
+      const { requireFittingSecret } = await import("../compose/store-secret.ts");
+      await requireFittingSecret(db, config, "use", secret, logger);
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { db, secret, close };
 }

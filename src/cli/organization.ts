@@ -1,7 +1,7 @@
 import type { CommandCall, CommandFlag } from "../api/declare/command.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
-import type { Reader } from "../platform/database/index.ts";
+import type { Reader } from "../platform/database/database.ts";
 import { articled, kindOf } from "./known/kinds.ts";
 import { similar as similarTo } from "./known/known-values.ts";
 
@@ -47,7 +47,7 @@ export async function chooseOrganization(
 ): Promise<NamedOrganization> {
   if (given !== undefined) return findNamed(reader, given);
   if (setting !== null) return findNamed(reader, setting);
-  const { searchOrganizations } = await import("../features/organizations/index.ts");
+  const { searchOrganizations } = await import("../features/organizations/store.ts");
   const some = await searchOrganizations(reader, {}, { after: null, fetch: listedMax + 1 });
   const [only] = some;
   if (only !== undefined && some.length === 1) return only;
@@ -62,7 +62,7 @@ export async function chooseOrganization(
  */
 export async function findNamed(reader: Reader, given: string): Promise<NamedOrganization> {
   const { findOrganization, organizationsNamed, searchOrganizations } =
-    await import("../features/organizations/index.ts");
+    await import("../features/organizations/store.ts");
   const text = given.trim();
   const known = await findOrganization(reader, text as Id<"organization">);
   if (known !== null) return known;
@@ -91,7 +91,7 @@ export async function findNamed(reader: Reader, given: string): Promise<NamedOrg
 
 /** Returns the organizations whose id or name is spelled almost so. */
 async function spelledSimilarly(reader: Reader, text: string): Promise<NamedOrganization[]> {
-  const { organizationsById } = await import("../features/organizations/index.ts");
+  const { organizationsById } = await import("../features/organizations/store.ts");
   const near = await similarTo(reader, "organization", text, null);
   const ids = near.map(({ value }) => value as Id<"organization">);
   return organizationsById(reader, ids);

@@ -1,5 +1,5 @@
 import { Command as Program } from "commander";
-import type { SettingOption } from "../platform/config/index.ts";
+import type { SettingOption } from "../platform/config/options.ts";
 import { programVersion } from "../platform/version.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import type { CommandArgument, CommandFlag } from "../api/declare/command.ts";
@@ -11,7 +11,6 @@ import {
   isNoun,
   type OpenTerminal,
   type Options,
-  type Scope,
 } from "./command-words.ts";
 
 /**
@@ -23,7 +22,6 @@ export async function makeProgram(
   words: readonly string[],
   openTerminal: OpenTerminal,
   settingsFlags: readonly SettingOption[],
-  scope: Scope = "light",
 ): Promise<Program> {
   const program = new Program("till")
     .description("Till: get paid in crypto tokens, directly into your own wallets.")
@@ -53,7 +51,7 @@ export async function makeProgram(
   if (!namesOwnCommand(spoken)) {
     const [noun = ""] = spoken;
     const { addFeatures } = await import("./features.ts");
-    addFeatures(program, openTerminal, scope, isNoun(noun) ? noun : null);
+    addFeatures(program, openTerminal, isNoun(noun) ? noun : null);
   }
   addHelp(program, openTerminal);
   return program;
@@ -258,7 +256,7 @@ const ownCommands: readonly OwnCommand[] = [
         "with --months: merchants pay on-time (default), late or never",
         {
           async choices() {
-            const { paymentHabits } = await import("../features/billing/index.ts");
+            const { paymentHabits } = await import("../features/billing/rehearsal/payers.ts");
             return paymentHabits;
           },
         },
@@ -268,7 +266,7 @@ const ownCommands: readonly OwnCommand[] = [
         "without --months: only subscriptions that are trialing, active, past_due, suspended or canceled",
         {
           async choices() {
-            const { subscriptionStatuses } = await import("../features/billing/index.ts");
+            const { subscriptionStatuses } = await import("../features/billing/status.ts");
             return subscriptionStatuses;
           },
         },

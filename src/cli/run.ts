@@ -1,27 +1,15 @@
 import type { Command as Program } from "commander";
 import { makeProgram } from "./program.ts";
-import { completionWord, type Scope } from "./command-words.ts";
+import { completionWord } from "./command-words.ts";
 import type { GlobalFlags, TerminalEnvironment, Terminal } from "./terminal/terminal.ts";
 
 /** Commands that accept every setting as a flag; for others these flags are not created, to save time. */
 const settingsCommands = ["init", "doctor", "serve", "demo", "config"];
 
 /** Runs one command line, the words after `till`, and returns the exit code. */
-export type RunCommandLine = (
-  words: readonly string[],
-  surroundings: TerminalEnvironment,
-  scope?: Scope,
-) => Promise<number>;
-
-/**
- * Runs one command line, the words after `till`, and returns the exit code. A command that only reads gets only what
- * reading needs; if that is not enough, the command starts over in the `whole` program, which `wholeProgram` runs.
- */
 export async function runCommandLine(
   words: readonly string[],
   surroundings: TerminalEnvironment,
-  scope: Scope = "light",
-  wholeProgram: RunCommandLine = runCommandLine,
 ): Promise<number> {
   if (words[0] === completionWord) return completeWords(words.slice(1), surroundings);
   const opened: { terminal?: Terminal; command?: Program } = {};
@@ -31,7 +19,7 @@ export async function runCommandLine(
     return opened.terminal;
   }
 
-  const program = await makeProgram(words, openTerminal, await settingsFlags(words), scope);
+  const program = await makeProgram(words, openTerminal, await settingsFlags(words));
   const nouns = program.commands;
   for (const command of [program, ...nouns, ...nouns.flatMap((noun) => noun.commands)]) {
     const fail = (error: Error) => {
@@ -53,7 +41,6 @@ export async function runCommandLine(
     return 0;
   } catch (error) {
     if (isEndOfHelp(error)) return 0;
-    if (isMoreNeeded(error) && scope === "light") return wholeProgram(words, surroundings, "whole");
     const { printError } = await import("./failures/failure.ts");
     // Parsing may have failed, so these flags are found without it.
     const flags = { json: words.includes("--json"), verbose: words.includes("--verbose") };
@@ -97,9 +84,4 @@ async function settingsFlags(words: readonly string[]) {
 /** Whether the error only marks that commander printed help or the version. */
 function isEndOfHelp(error: unknown): boolean {
   return error instanceof Error && "exitCode" in error && error.exitCode === 0;
-}
-
-/** Recognizes WholeProgramNeeded by its name, so that `till --help` need not load its class. */
-function isMoreNeeded(error: unknown): boolean {
-  return error instanceof Error && error.name === "WholeProgramNeeded";
 }

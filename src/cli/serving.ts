@@ -1,7 +1,7 @@
 import { Server as TcpServer, type AddressInfo } from "node:net";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { App } from "../compose/index.ts";
+import type { App } from "../compose/app.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import { createHttpServer } from "../server.ts";
 

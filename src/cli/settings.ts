@@ -1,10 +1,6 @@
-import {
-  findStore,
-  loadConfig,
-  type Config,
-  type LoadedConfig,
-  type Mode,
-} from "../platform/config/index.ts";
+import { findStore, loadConfig } from "../platform/config/load.ts";
+import type { Config, LoadedConfig } from "../platform/config/config.ts";
+import type { Mode } from "../platform/config/setting.ts";
 import type { LogLevel } from "../platform/logger/levels.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -29,7 +25,7 @@ export function loadStoreSettings(
   return loadSettings(terminal, mode, { dataDir, config });
 }
 
-/** Returns how the settings of a command that works on a store are found, to be read with `loadPlainSettings`. */
+/** Returns how the settings of a command that works on a store are found, to be read with `loadPlainConfig`. */
 export function storeOptions({ surroundings }: Terminal, { dataDir, config }: Flags) {
   return { mode: "cli", flags: { dataDir, config }, env: surroundings.env } as const;
 }

@@ -13,13 +13,13 @@ import {
   verificationsPerMinute,
   type RateLimiter,
 } from "../api/pipeline/rate-limits.ts";
-import { makeProblemPage } from "../features/checkout/index.ts";
-import { spendAllowance } from "../features/organizations/index.ts";
-import type { OversightService } from "../features/admin/index.ts";
+import { makeProblemPage } from "../features/checkout/page/problem-page.ts";
+import { spendAllowance } from "../features/organizations/allowance.ts";
+import type { StatusService } from "../features/admin/status/operations-status.ts";
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../kernel/id.ts";
-import type { Config } from "../platform/config/index.ts";
-import { pendingMigrations } from "../platform/database/index.ts";
+import type { Config } from "../platform/config/config.ts";
+import { pendingMigrations } from "../platform/database/schema.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { watchWrites } from "../platform/database/watch-writes.ts";
 import { createBackground, type Background } from "../platform/jobs/background.ts";
@@ -35,7 +35,7 @@ import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { networksOf, type EnabledNetworks } from "./networks.ts";
 import { servingOf, type Serving } from "./servers.ts";
-import { makeServices, type Services } from "./features/services.ts";
+import { makeServices, type Services } from "./services.ts";
 import { modules, mountModules } from "./modules.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
@@ -70,7 +70,7 @@ export interface App extends Services {
   listensAt(url: string): void;
   /** Renders problems of the payers' pages. */
   readonly problemPage: ProblemPage;
-  /** All operations and pages, ready to be mounted on a router. */
+  /** The operations and pages of each feature, ready to be mounted on a router of its own. */
   readonly mountables: readonly Mountable[];
   /** Starts the background work. */
   start(): Promise<void>;
@@ -111,7 +111,9 @@ export async function createApp(
   const parts: Dependencies = {
     ...external,
     config,
-    networks: networksOf(enabled),
+    networks: () => Promise.resolve(networksOf(enabled)),
+    plans: () => Promise.resolve(own.plans),
+    rates: () => Promise.resolve(own.rates),
     db,
     secret,
     ids,
@@ -121,9 +123,9 @@ export async function createApp(
     lastTickAt: () => background.lastTickAt(),
     wakeUps: { wake: () => undefined, nudge: () => undefined },
   };
-  const services = makeServices(parts);
+  const services = await makeServices(parts);
   const wired = { ...services, config };
-  const background = makeBackground(parts, services, serving.name);
+  const background = makeBackground(parts, services, config, serving.name);
   for (const group of modules.flatMap((module) => module.metrics?.(wired) ?? [])) {
     metrics.add(group);
   }
@@ -207,7 +209,8 @@ function lifeOf(
     async close() {
       stop.abort();
       await background.stop();
-      await services.close();
+      await services.deliverer.close();
+      await services.leases.releaseAll();
       await serving.end();
       await services.db.close();
     },
@@ -215,10 +218,15 @@ function lifeOf(
 }
 
 /** Makes the background work, and lets the services wake it. */
-function makeBackground(parts: Dependencies, services: Services, serverName: string): Background {
+function makeBackground(
+  parts: Dependencies,
+  services: Services,
+  config: Config,
+  serverName: string,
+): Background {
   const { clock, logger, wakeUps } = parts;
-  const prober = services.oversight.prober(serverName, systemContext("probes"));
-  const workers = [...makeWorkers(parts, services), prober];
+  const prober = services.installationStatus.prober(serverName, systemContext("probes"));
+  const workers = [...makeWorkers(parts, services, config), prober];
   const background = createBackground({ workers, clock, logger });
   wakeUps.wake = (worker) => {
     background.wake(worker);
@@ -264,13 +272,13 @@ async function endLeases({ db, clock, leases, deliverer }: Services): Promise<vo
 }
 
 async function readinessOf(
-  { db, clock, oversight }: Services,
+  { db, clock, installationStatus }: Services,
   background: Background,
   { isRefusing, isStopping }: { readonly isRefusing: () => boolean; readonly isStopping: boolean },
 ): Promise<Readiness> {
   // Either read may find that the store is down.
   const providers = await pendingMigrations(db)
-    .then((pending) => (pending.length === 0 ? oversight.providers() : null))
+    .then((pending) => (pending.length === 0 ? installationStatus.providers() : null))
     .catch(() => null);
   // The status check writes every ten seconds, so that a store that works again is noticed without requests.
   const store = providers !== null && !isRefusing();
@@ -285,7 +293,7 @@ async function readinessOf(
 
 /** Replaces the providers' hosts by their numbers within their network. */
 function numbered(
-  providers: Awaited<ReturnType<OversightService["providers"]>>,
+  providers: Awaited<ReturnType<StatusService["providers"]>>,
 ): Readiness["providers"] {
   return providers.map(({ network, status }, place) => {
     const before = providers.slice(0, place).filter((other) => other.network === network);

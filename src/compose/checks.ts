@@ -2,7 +2,7 @@ import { features } from "../features/index.ts";
 import type { SealKey } from "../platform/audit/chain.ts";
 import { auditChecks } from "../platform/audit/checks.ts";
 import type { Check, Violation } from "../platform/database/schema/checks.ts";
-import type { Reader } from "../platform/database/index.ts";
+import type { Reader } from "../platform/database/database.ts";
 import { eventChecks } from "../platform/events/checks.ts";
 import { idempotencyChecks } from "../platform/idempotency/checks.ts";
 

@@ -1,20 +1,23 @@
 import type { Clock, Instant } from "../kernel/clock.ts";
 import type { IdSource, RandomBytes } from "../kernel/id.ts";
 import type { PooledProvider } from "../platform/chain/providers/provider.ts";
-import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
-import type { Database } from "../platform/database/index.ts";
+import type { ConfiguredNetwork, PlainConfig } from "../platform/config/config.ts";
+import type { PlanCatalog } from "../platform/config/plans.ts";
+import type { Database } from "../platform/database/database.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { Metrics } from "../platform/metrics/metrics.ts";
+import type { RatesPlan } from "../platform/rates/plan.ts";
 import type { PasswordCost } from "../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 import type { Networks } from "./networks.ts";
 
 /** Shared dependencies of the services. */
 export interface Dependencies {
-  /** `networks` are the enabled networks that this process knows. */
-  readonly config: Config;
-  /** The enabled networks by id, with those that this process does not know. */
-  readonly networks: Networks;
+  readonly config: PlainConfig;
+  /** The tables, which a command loads when it needs them. They throw a ConfigError. */
+  readonly networks: () => Promise<Networks>;
+  readonly plans: () => Promise<PlanCatalog>;
+  readonly rates: () => Promise<RatesPlan>;
   readonly db: Database;
   readonly secret: ServerSecret;
   readonly clock: Clock;

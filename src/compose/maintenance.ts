@@ -1,10 +1,10 @@
 import { pruneKeptAnswers } from "../api/pipeline/idempotency.ts";
-import type { AuditLogService } from "../features/audit-logs/index.ts";
+import type { AuditLogService } from "../features/audit-logs/service.ts";
 import { features } from "../features/index.ts";
-import { hour } from "../kernel/clock.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { pruneEvents } from "../platform/events/retention.ts";
-import type { RegularTask } from "../platform/jobs/cron.ts";
+import type { CronTask } from "../platform/jobs/cron.ts";
+import { everyHour } from "../platform/jobs/cron-line.ts";
 import type { JobHandler } from "../platform/jobs/queue.ts";
 import { pruneFailedJobs, type Prune } from "../platform/jobs/retention.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -19,10 +19,9 @@ const prunings = new Map<string, Prune>([
 const announceAuditHead = "announce audit head";
 
 /** Jobs that run every hour. */
-export const maintenanceSchedule: readonly RegularTask[] = [
-  ...prunings.keys(),
-  announceAuditHead,
-].map((name) => ({ name, everyMs: hour, job: { queue: "maintenance", name, payload: {} } }));
+export const maintenanceSchedule: readonly CronTask[] = [...prunings.keys(), announceAuditHead].map(
+  (name) => ({ name, line: everyHour, job: { queue: "maintenance", name, payload: {} } }),
+);
 
 /** Creates the handlers of the scheduled jobs. */
 export function makeMaintenance(

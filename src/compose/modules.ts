@@ -5,8 +5,8 @@ import type { MountDependencies } from "../api/pipeline/exchange.ts";
 import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
 import type { Page } from "../api/page.ts";
 import { features } from "../features/index.ts";
-import type { Config } from "../platform/config/index.ts";
-import type { Services } from "./features/services.ts";
+import type { Config } from "../platform/config/config.ts";
+import type { Services } from "./services.ts";
 
 /** The services and parts of the platform that modules receive. */
 export type Wired = Services & { readonly config: Config };
@@ -14,12 +14,12 @@ export type Wired = Services & { readonly config: Config };
 /** The modules of all features. This does not compile if a module needs a service that Services lacks. */
 export const modules: readonly FeatureModule<Wired>[] = features;
 
-/** Returns the operations and pages of all features, ready to be mounted on a router. */
+/** Returns the operations and pages of each feature, ready to be mounted on a router of its own. */
 export function mountModules(wired: Wired, deps: MountDependencies): Mountable[] {
-  return modules.flatMap(({ operations = {}, pages = {} }) => [
-    ...namesOf(operations).map((name) => mountService(operations, name)),
-    ...namesOf(pages).map((name) => mountServicePages(pages, name)),
-  ]);
+  return modules.map(({ operations = {}, pages = {} }) => (router) => {
+    for (const name of namesOf(operations)) mountService(operations, name)(router);
+    for (const name of namesOf(pages)) mountServicePages(pages, name)(router);
+  });
 
   function mountService<Name extends keyof Wired>(
     operations: { readonly [N in Name]?: readonly Operation<Wired[N]>[] },

@@ -1,34 +1,52 @@
 import { statfs } from "node:fs/promises";
+import { makeCertificateCheck } from "../features/admin/status/outside-checks.ts";
 import {
-  makeCertificateCheck,
-  makeOversight,
-  type OversightService,
-} from "../features/admin/index.ts";
+  makeStatusService,
+  type StatusService,
+} from "../features/admin/status/operations-status.ts";
+import type { CapacityService } from "../features/invoices/capacity/service.ts";
+import type { Watcher } from "../features/payments/watcher/watcher.ts";
+import type { RatesService } from "../features/rates/service.ts";
+import type { ConfiguredNetwork } from "../platform/config/config.ts";
+import { lastTime } from "../platform/jobs/cron-line.ts";
+import type { RatesPlan } from "../platform/rates/plan.ts";
 import type { Leases } from "../platform/jobs/leases.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { backupTimes } from "./backup/schedule.ts";
 import { maintenanceSchedule } from "./maintenance.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { PaymentServices } from "./features/payment-services.ts";
 
-/** Creates the status and alarm service for platform admins. */
-export function makePlatformOversight(
+/** Creates the service of the installation's status. */
+export function makeInstallationStatus(
   { config, db, clock, secret, lastTickAt }: Dependencies,
-  { payments, watchers, leases, rates, capacity }: PaymentServices & { readonly leases: Leases },
-): OversightService {
-  return makeOversight({
+  {
+    networks,
+    plan,
+    watchers,
+    leases,
+    rates,
+    capacity,
+  }: {
+    readonly networks: readonly ConfiguredNetwork[];
+    readonly plan: RatesPlan;
+    readonly watchers: readonly Watcher[];
+    readonly leases: Leases;
+    readonly rates: RatesService;
+    readonly capacity: CapacityService;
+  },
+): StatusService {
+  return makeStatusService({
     db,
     clock,
-    payments,
     watchers,
-    networks: config.networks,
+    networks,
     auditKey: deriveKey(secret, "audit-seals"),
     holdsLease: (name) => leases.holds(name),
     lastTickAt,
     schedule: maintenanceSchedule,
     holdUse: () => capacity.fullest(),
-    rates: config.rates.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
-    backupDueAt: (now) => backupTimes(config)?.lastTime(now) ?? null,
+    rates: plan.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
+    backupDueAt: (now) =>
+      config.backupSchedule === null ? null : lastTime(config.backupSchedule, now),
     certificate: makeCertificateCheck(config.baseUrl, clock),
     async freeBytes() {
       if (config.databaseUrl !== null) return null;

@@ -6,8 +6,10 @@ import {
 } from "../features/admin/read-only.ts";
 import { deliveryBacklog } from "../features/webhooks/delivery/backlog.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { Config } from "../platform/config/index.ts";
-import { currentVersion, openForReading, type Reader } from "../platform/database/index.ts";
+import type { Config } from "../platform/config/config.ts";
+import { currentVersion } from "../platform/database/schema/migrate.ts";
+import { openForReading } from "../platform/database/read-only.ts";
+import type { Reader } from "../platform/database/database.ts";
 import { proxyWarnings } from "../platform/forwarding.ts";
 import {
   noStore,
@@ -57,7 +59,7 @@ export async function openReadOnlyStore(
     operationsStatus: () => storedOperationsStatus(store, clock.now(), deliveryBacklog),
     proxyWarnings: (settings) => proxyWarnings(settings, store, clock.now()),
     async walletWarnings({ networks }) {
-      const { withoutDefault } = await import("../features/wallets/index.ts");
+      const { withoutDefault } = await import("../features/wallets/store.ts");
       const found = await withoutDefault(
         store,
         networks.map(({ id }) => id),

@@ -8,8 +8,8 @@ import {
   type ServerSettings,
 } from "../features/admin/read-only.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { Config } from "../platform/config/index.ts";
-import type { Database } from "../platform/database/index.ts";
+import type { Config } from "../platform/config/config.ts";
+import type { Database } from "../platform/database/database.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { programVersion } from "../platform/version.ts";
 import { unlistedNote, type EnabledNetworks } from "./networks.ts";

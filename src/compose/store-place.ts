@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { defineProblem } from "../kernel/errors.ts";
-import type { Config } from "../platform/config/index.ts";
+import type { Config } from "../platform/config/config.ts";
 import { nameOfPostgres } from "../platform/database/postgres/url.ts";
 
 const NoStore = defineProblem({

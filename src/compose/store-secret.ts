@@ -1,10 +1,8 @@
-import { isInitialized } from "../features/admin/index.ts";
+import { isInitialized } from "../features/admin/installation.ts";
 import { defineProblem } from "../kernel/errors.ts";
-import type { RandomBytes } from "../kernel/id.ts";
 import { formatHead } from "../platform/audit/chain.ts";
 import { beginChain, keyChain } from "../platform/audit/head.ts";
-import type { Config } from "../platform/config/index.ts";
-import type { Database, Reader } from "../platform/database/index.ts";
+import type { Database, Reader } from "../platform/database/database.ts";
 import { meta } from "../platform/database/schema/meta.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Logger } from "../platform/logger/index.ts";
@@ -12,7 +10,6 @@ import {
   deriveKey,
   fingerprint,
   formerFingerprint,
-  loadServerSecret,
   type ServerSecret,
 } from "../platform/secrets/server-secret.ts";
 import { secretFact, secretOf } from "./store-fingerprint.ts";
@@ -23,21 +20,6 @@ const WrongSecret = defineProblem({
   status: 409,
   title: "The secret does not belong to the store",
 });
-
-/** Loads the secret of the configured store. @throws SecretUnusable */
-export function secretFor(
-  config: Config,
-  mayMake: boolean,
-  randomBytes: RandomBytes,
-): Promise<ServerSecret> {
-  return loadServerSecret({
-    text: config.secret,
-    file: config.secretFile,
-    dataFolder: config.databaseUrl === null ? config.dataDir : null,
-    mayMake,
-    randomBytes,
-  });
-}
 
 /**
  * Throws WrongSecret unless the store was created with this secret. A new store gets the secret's fingerprint and an

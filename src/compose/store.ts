@@ -1,24 +1,20 @@
 import { mkdir } from "node:fs/promises";
-import { alreadyInitialized, isInitialized } from "../features/admin/index.ts";
-import { platformOrganizationId } from "../features/organizations/index.ts";
+import { alreadyInitialized, isInitialized } from "../features/admin/installation.ts";
+import { platformOrganizationId } from "../features/organizations/store.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { RandomBytes } from "../kernel/id.ts";
 import type { Progress } from "../platform/progress.ts";
-import type { Config } from "../platform/config/index.ts";
-import {
-  currentVersion,
-  migrate,
-  openDatabase,
-  pendingMigrations,
-  type Database,
-  type Migration,
-} from "../platform/database/index.ts";
+import type { PlainConfig } from "../platform/config/config.ts";
+import { currentVersion, type Migration } from "../platform/database/schema/migrate.ts";
+import { migrate, pendingMigrations } from "../platform/database/schema.ts";
+import { openDatabase } from "../platform/database/open.ts";
+import type { Database } from "../platform/database/database.ts";
 import { heldLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
-import { backUpBeforeMigration } from "./backup/before-migration.ts";
 import { noStore, requireStoreFile, storeBehind, storeFile } from "./store-place.ts";
-import { requireFittingSecret, requireSecretOf, secretFor } from "./store-secret.ts";
+import { secretFor } from "./store-fingerprint.ts";
+import { requireFittingSecret, requireSecretOf } from "./store-secret.ts";
 
 /**
  * `create`: creates what is missing and migrates. `initialize`: the same, but first refuses a store that is already
@@ -37,7 +33,7 @@ export interface Store {
 
 /** Opens the configured store with its secret. */
 export async function openStore(
-  config: Config,
+  config: PlainConfig,
   mode: StoreMode,
   deps: {
     readonly clock: Clock;
@@ -71,7 +67,7 @@ export async function openStore(
 
 async function prepare(
   db: Database,
-  config: Config,
+  config: PlainConfig,
   mode: StoreMode,
   secret: ServerSecret,
   deps: { readonly clock: Clock; readonly logger: Logger; readonly progress?: Progress },
@@ -89,15 +85,12 @@ async function prepare(
   // A store about to be initialized is incomplete or being created by another process, so there is nothing to back up.
   const isUsed = isMade && mode !== "initialize";
   const isWanted = isUsed && config.backupBeforeMigration;
-  const backup = isWanted
-    ? await backUpBeforeMigration(
-        config,
-        secret,
-        { version, instance: await platformOrganizationId(db) },
-        clock,
-        progress,
-      )
-    : null;
+  let backup: string | null = null;
+  if (isWanted) {
+    const { backUpBeforeMigration } = await import("./backup/before-migration.ts");
+    const instance = await platformOrganizationId(db);
+    backup = await backUpBeforeMigration(config, secret, { version, instance }, clock, progress);
+  }
   if (backup !== null) logger.info({ backup }, "the store was backed up before it is migrated");
   return { migrations: await migrate(db, clock, progress), backup };
 }

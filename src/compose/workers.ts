@@ -1,4 +1,5 @@
 import { createSealer } from "../platform/audit/sealer.ts";
+import type { Config } from "../platform/config/config.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createCron } from "../platform/jobs/cron.ts";
@@ -9,14 +10,14 @@ import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { backupTasks, makeScheduledBackup } from "./backup/scheduled.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
 import type { Dependencies } from "./dependencies.ts";
-import type { Services } from "./features/services.ts";
+import type { Services } from "./services.ts";
 import { modules } from "./modules.ts";
 
 /** Creates all background workers. Each looks for due work itself, so any number of processes may run them. */
-export function makeWorkers(parts: Dependencies, services: Services): Worker[] {
+export function makeWorkers(parts: Dependencies, services: Services, config: Config): Worker[] {
   const { db, clock } = parts;
   const { leases } = services;
-  const wired = { ...services, config: parts.config };
+  const wired = { ...services, config };
   return [
     createRelay({
       db,
@@ -36,10 +37,13 @@ export function makeWorkers(parts: Dependencies, services: Services): Worker[] {
       clock,
       jobs: services.jobs,
       context: systemContext("cron"),
-      tasks: [...maintenanceSchedule, ...backupTasks(parts.config)],
+      tasks: [...maintenanceSchedule, ...backupTasks(config)],
     }),
     ...Object.entries({
-      maintenance: [...makeMaintenance(parts, services.auditLogs), makeScheduledBackup(parts)],
+      maintenance: [
+        ...makeMaintenance(parts, services.auditLogs),
+        makeScheduledBackup({ ...parts, config }),
+      ],
       billing: services.billingRun.handlers,
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";

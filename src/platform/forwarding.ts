@@ -1,5 +1,5 @@
 import { day, toIso, type Clock, type Instant } from "../kernel/clock.ts";
-import type { Database, Reader } from "./database/index.ts";
+import type { Database, Reader } from "./database/database.ts";
 import { meta } from "./database/schema/meta.ts";
 import { systemContext } from "./database/system-context.ts";
 

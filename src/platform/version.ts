@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { packageFile } from "./files.ts";
 
-/** Returns the version in package.json; dist/ is as deep as src/. */
+/** Returns the version in package.json. */
 export function programVersion(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const manifest = readFileSync(packageFile("package.json"), "utf8");
   return (JSON.parse(manifest) as { version: string }).version;
 }

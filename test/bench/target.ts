@@ -7,7 +7,7 @@ import Koa from "koa";
 import { koaBody } from "koa-body";
 import { formatAddress } from "../../src/platform/chain/evm/address.ts";
 import { createLogger } from "../../src/platform/logger/index.ts";
-import type { StoreOptions } from "../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../src/platform/database/open.ts";
 import { approvedMerchant, expectStatus, startApp } from "../support/app.ts";
 import { until } from "../support/until.ts";
 import { startMeter } from "./meter.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { createApp, type App } from "../../src/compose/index.ts";
+import { createApp, type App } from "../../src/compose/app.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import { loadConfig } from "../../src/platform/config/index.ts";
+import { loadConfig } from "../../src/platform/config/load.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { legalFields } from "../support/app.ts";
 import { init, till, useFolders, type Outcome, type RunOptions } from "../support/programs/till.ts";

@@ -1,14 +1,14 @@
 // Each check finds the row that was broken behind the program's back, and nothing else does; a store that the program
 // alone has written is whole.
 import { expect } from "chai";
-import { billingChecks } from "../../src/features/billing/index.ts";
+import { billingChecks } from "../../src/features/billing/checks.ts";
 import { transfers } from "../../src/features/payments/table.ts";
 import { storeChecks, verifyStore } from "../../src/compose/checks.ts";
 import { second } from "../../src/kernel/clock.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { auditKey } from "../support/secret.ts";
 import { sealAll } from "../../src/platform/audit/sealer.ts";
-import type { Reader, Tx } from "../../src/platform/database/index.ts";
+import type { Reader, Tx } from "../../src/platform/database/database.ts";
 import { openMarket } from "../features/payments/ledger/paid-invoice-fixture.ts";
 import { scriptChain } from "../features/payments/watcher/scripted-chain.ts";
 import { xpubs } from "../support/merchants.ts";

@@ -3,18 +3,15 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { openStore } from "../../src/compose/store.ts";
-import { secretFor } from "../../src/compose/store-secret.ts";
+import { secretFor } from "../../src/compose/store-fingerprint.ts";
 import { requireFittingSecret } from "../../src/compose/store-secret.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { Config } from "../../src/platform/config/index.ts";
-import {
-  currentVersion,
-  newestVersion,
-  openDatabase,
-  type Database,
-  type StoreOptions,
-} from "../../src/platform/database/index.ts";
-import { applyMigrations } from "../../src/platform/database/schema/migrate.ts";
+import type { Config } from "../../src/platform/config/config.ts";
+import { currentVersion } from "../../src/platform/database/schema/migrate.ts";
+import { newestVersion, oldestVersion } from "../../src/platform/database/schema.ts";
+import { openDatabase, type StoreOptions } from "../../src/platform/database/open.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { applyMigrations } from "../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { leases } from "../../src/platform/jobs/table.ts";
 import { createLogger, silentLogger, type Logger } from "../../src/platform/logger/index.ts";
@@ -61,13 +58,13 @@ describeOnPostgres("opening a store of PostgreSQL that is behind", () => {
 eachStore("upgrading a store", (store) => {
   const places = usePlaces();
   const processes = useProcesses();
-  const level = 9;
+  const level = oldestVersion;
 
   /** Creates a store of an earlier migration level. */
   async function earlier(): Promise<StoreOptions> {
     const place = store.dialect === "sqlite" ? await places.sqlite() : await places.postgres();
     const db = await openDatabase(place);
-    await applyMigrations(db, systemClock, migrations.slice(0, level));
+    await applyMigrations(db, systemClock, migrations.slice(0, 1));
     await db.close();
     return place;
   }
@@ -78,14 +75,14 @@ eachStore("upgrading a store", (store) => {
     const folder = await places.folder();
     const config = await configOf(place, { TILL_BACKUP_FOLDER: folder });
     const { backup } = await migrated(config, silentLogger);
-    expect(backup).to.match(/before-migration-of-v9-[0-9a-z]+-\d{8}T\d{9}Z\.tar$/);
+    expect(backup).to.match(/before-migration-of-v33-[0-9a-z]+-\d{8}T\d{9}Z\.tar$/);
     expect((await migrated(config, silentLogger)).backup).to.equal(null);
 
     const { migration, kept } = await restore(backup ?? "", place, { migrates: false });
     expect([migration, kept === null]).to.deep.equal([level, false]);
     expect(asBackedUp(await rowsOf(place, level))).to.deep.equal(rows);
     expect((await migrated(config, silentLogger)).migrations.length).to.equal(
-      migrations.length - level,
+      migrations.length - 1,
     );
   });
 
@@ -184,7 +181,7 @@ eachStore("upgrading a store", (store) => {
     const config = await configOf(place, { TILL_BACKUP_BEFORE_MIGRATION: "0" });
     const { migrations: later } = await migrated(config, silentLogger);
     expect(later.map(({ version }) => version)).to.deep.equal(
-      migrations.slice(left).map(({ version }) => version),
+      migrations.filter(({ version }) => version > left).map(({ version }) => version),
     );
     const [counted] = await db.all<{ total: number }>("SELECT COUNT(*) AS total FROM events");
     expect(Number(counted?.total)).to.equal(eventCount);
@@ -193,18 +190,18 @@ eachStore("upgrading a store", (store) => {
   });
 });
 
-/** The migration that indexes all events that are heads of the audit log. */
-const indexedAt = 20;
+/** The migration that indexes all events that are choices of an option. */
+const indexedAt = 44;
 /** Enough that SQLite takes long for the index. */
 const eventCount = 300_000;
 
-/** Adds heads of the audit log. */
+/** Adds choices of an option. */
 async function addEvents(db: Database): Promise<void> {
   await db.write({ ...testContext, writeMilliseconds: 120_000 }, (tx) =>
     tx.run(
       `INSERT INTO events (id, type, api_version, object_type, object_id, object_version, payload, occurred_at)
        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${String(eventCount)})
-       SELECT 'evt_' || n, 'audit.head', '1', 'audit_log', 'none', 1, '{}', 1 FROM numbers`,
+       SELECT 'evt_' || n, 'invoice.option_chosen', '1', 'invoice', 'none', 1, '{}', 1 FROM numbers`,
     ),
   );
 }

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
-import { invoiceStatuses } from "../../src/features/invoices/index.ts";
-import { paymentStatuses } from "../../src/features/payments/index.ts";
+import { invoiceStatuses } from "../../src/features/invoices/rules.ts";
+import { paymentStatuses } from "../../src/features/payments/payment-status.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
 
 describe("the architecture page", () => {

@@ -10,13 +10,12 @@ import {
   deliveryKeptFor,
 } from "../../src/features/webhooks/delivery/retention.ts";
 import { allOperations } from "../../src/features/index.ts";
-import { settingsReference } from "../../src/platform/config/index.ts";
-import { eventsReference } from "../../src/platform/events/reference.ts";
+import { settingsReference } from "../../src/platform/config/reference.ts";
+import { eventsReference, recordOf } from "../../src/platform/events/reference.ts";
 import { formatted } from "../support/formatted.ts";
 import { drawDiagrams } from "./diagrams.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
 import { eventTypes } from "../../src/platform/events/catalogue.ts";
-import { recordOf } from "../../src/platform/events/reference.ts";
 import { clientFiles, type ClientDocument } from "./client/generate-client.ts";
 import { plausible } from "./examples/plausible.ts";
 import { cliReference } from "./operating/cli-reference.ts";

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { StoreOptions } from "../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../src/platform/database/open.ts";
 import type { Person, TestApp } from "../support/app.ts";
 import { builtProgram } from "../support/programs/built.ts";
 import { secret } from "../support/secret.ts";

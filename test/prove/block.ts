@@ -5,7 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { migrate, openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
+import { migrate } from "../../src/platform/database/schema.ts";
+import { openDatabase, type StoreOptions } from "../../src/platform/database/open.ts";
 import { startPostgres, type PostgresServer } from "../support/store/postgres.ts";
 import { openTown, type Cost } from "./lists/town.ts";
 

@@ -4,9 +4,10 @@ import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createIds } from "../../src/kernel/id.ts";
-import { openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
+import { openDatabase, type StoreOptions } from "../../src/platform/database/open.ts";
 import { createBackground } from "../../src/platform/jobs/background.ts";
 import { createCron } from "../../src/platform/jobs/cron.ts";
+import { everyMinute } from "../../src/platform/jobs/cron-line.ts";
 import { createQueueWorker } from "../../src/platform/jobs/queue-worker.ts";
 import { createJobs, type JobHandler } from "../../src/platform/jobs/queue.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
@@ -65,7 +66,7 @@ const background = createBackground({
       tasks: [
         {
           name: "tick",
-          everyMs: 1_000,
+          line: everyMinute,
           job: { queue: "maintenance", name: "count", payload: {} },
         },
       ],

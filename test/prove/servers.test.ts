@@ -3,7 +3,7 @@
 import { expect } from "chai";
 import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
-import type { Database } from "../../src/platform/database/index.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { createJournal } from "../../src/platform/journal/index.ts";
 import { cronRuns, jobs } from "../../src/platform/jobs/table.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";

@@ -1,6 +1,6 @@
 // A shop on the sandbox behind `till serve`, for proofs that measure the real process.
 import { readFile } from "node:fs/promises";
-import type { StoreOptions } from "../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../src/platform/database/open.ts";
 import { xpubs } from "../support/merchants.ts";
 import {
   makeInstallation,

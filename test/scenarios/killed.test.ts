@@ -11,7 +11,7 @@ import {
   type RunningServer,
 } from "../support/programs/program.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import type { StoreOptions } from "../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../src/platform/database/open.ts";
 import { eachStore, testContext } from "../support/store/stores.ts";
 import { waitingMax } from "../../src/features/invoices/batches/turns.ts";
 import { until } from "../support/until.ts";

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import type { Database } from "../../src/platform/database/index.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { send, type Answer } from "../support/app.ts";
 import {
   makeInstallation,

@@ -6,7 +6,7 @@ import { makeBudget } from "../../src/platform/chain/providers/budget.ts";
 import { makeProviderLimits } from "../../src/platform/chain/providers/limits.ts";
 import type { PooledProvider } from "../../src/platform/chain/providers/provider.ts";
 import { numbered } from "../../src/platform/chain/transfer-identity.ts";
-import type { ConfiguredNetwork } from "../../src/platform/config/index.ts";
+import type { ConfiguredNetwork } from "../../src/platform/config/config.ts";
 import { JsonRpcRefusal } from "../support/chain/json-rpc.ts";
 import { makeNode, type NodeAnswers, type NodeLimits } from "./node.ts";
 

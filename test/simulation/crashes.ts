@@ -1,4 +1,4 @@
-import type { Database } from "../../src/platform/database/index.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 
 /** The process was killed: what it held in memory is gone. */
 export class Killed extends Error {

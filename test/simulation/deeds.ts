@@ -1,6 +1,6 @@
 import type { invoices } from "../../src/features/invoices/table.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import type { RowOf } from "../../src/platform/database/index.ts";
+import type { RowOf } from "../../src/platform/database/schema/table.ts";
 
 export type Invoice = RowOf<typeof invoices>;
 

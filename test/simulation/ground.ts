@@ -4,7 +4,7 @@ import { hour, minute, second, type Instant } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { networkState } from "../../src/platform/chain/state/network-state.ts";
-import type { Database } from "../../src/platform/database/index.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { testContext } from "../support/store/stores.ts";
 import type { Sending, SimulatedChain, SimulatedProvider } from "./chain.ts";
 import { crashable, Killed, type CrashPoint } from "./crashes.ts";

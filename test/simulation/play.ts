@@ -1,5 +1,5 @@
 import { verifyStore } from "../../src/compose/checks.ts";
-import type { Reader } from "../../src/platform/database/index.ts";
+import type { Reader } from "../../src/platform/database/database.ts";
 import { auditKey } from "../support/secret.ts";
 import { faultsOf } from "./model.ts";
 import type { Stage } from "./stage.ts";

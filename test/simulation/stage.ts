@@ -4,21 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
-import { makeServices, type Services } from "../../src/compose/features/services.ts";
+import { makeServices, type Services } from "../../src/compose/services.ts";
 import type { Dependencies } from "../../src/compose/dependencies.ts";
 import { networksOf } from "../../src/compose/networks.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
-import {
-  loadConfig,
-  type Config,
-  type ConfiguredNetwork,
-} from "../../src/platform/config/index.ts";
-import {
-  migrate,
-  openDatabase,
-  type Database,
-  type Tx,
-} from "../../src/platform/database/index.ts";
+import { loadConfig } from "../../src/platform/config/load.ts";
+import type { Config, ConfiguredNetwork } from "../../src/platform/config/config.ts";
+import { migrate } from "../../src/platform/database/schema.ts";
+import { openDatabase } from "../../src/platform/database/open.ts";
+import type { Database, Tx } from "../../src/platform/database/database.ts";
 import type { Worker } from "../../src/platform/jobs/background.ts";
 import { endJobLeases } from "../../src/platform/jobs/job-leases.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
@@ -220,7 +214,9 @@ async function start(
   const randomBytes = (length: number) => chance.bytes(length);
   const parts: Dependencies = {
     config,
-    networks: networksOf({ ...config, unlisted: [] }),
+    networks: () => Promise.resolve(networksOf({ ...config, unlisted: [] })),
+    plans: () => Promise.resolve(config.plans),
+    rates: () => Promise.resolve(config.rates),
     db,
     secret,
     clock,
@@ -236,8 +232,8 @@ async function start(
     wakeUps: { wake: () => undefined, nudge: () => undefined },
     providersOf: () => chain.providers.map((provider) => provider.connect()),
   };
-  const services = makeServices(parts);
-  const workers = makeWorkers(parts, services);
+  const services = await makeServices(parts);
+  const workers = makeWorkers(parts, services, config);
   // As a server does on a SQLite store: what a dead process held is free at once.
   await services.leases.endAll();
   await services.deliverer.reclaim();

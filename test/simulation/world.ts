@@ -3,7 +3,7 @@ import { networkState } from "../../src/platform/chain/state/network-state.ts";
 import { acceptedRanges } from "../../src/platform/chain/state/gaps.ts";
 import { rowsOutside } from "../../src/platform/chain/state/reading-ranges.ts";
 import { readingsOf } from "../../src/platform/chain/state/readings.ts";
-import type { Database } from "../../src/platform/database/index.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { makeAdversity } from "./adversity.ts";
 import type { Sending, SimulatedChain } from "./chain.ts";

@@ -1,23 +1,24 @@
-import { networkState } from "../../src/platform/chain/state/network-state.ts";
 import {
-  chooseOption,
-  makeInvoiceService,
-  makeManagedInvoices,
-  makeSettlement,
-  unlimited,
-  type InvoiceRow,
-  type PaymentTotals,
-} from "../../src/features/invoices/index.ts";
-import { countingPayments, invoicesOfTransaction } from "../../src/features/payments/index.ts";
-import { createQuotes } from "../../src/features/rates/index.ts";
-import { makeWalletService } from "../../src/features/wallets/index.ts";
+  networkState,
+  stateTable,
+  type NetworkState,
+} from "../../src/platform/chain/state/network-state.ts";
+import { chooseOption } from "../../src/features/invoices/options/choose.ts";
+import { makeInvoiceService } from "../../src/features/invoices/service.ts";
+import { makeManagedInvoices } from "../../src/features/invoices/managed/service.ts";
+import { makeSettlement } from "../../src/features/invoices/settlement/settlement.ts";
+import { unlimited } from "../../src/features/invoices/issuing/plan.ts";
+import type { InvoiceRow } from "../../src/features/invoices/store.ts";
+import type { PaymentTotals } from "../../src/features/invoices/rules.ts";
+import { countingPayments, invoicesOfTransaction } from "../../src/features/payments/listing.ts";
+import { createQuotes } from "../../src/features/rates/quotes.ts";
+import { makeWalletService } from "../../src/features/wallets/service.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { createJournal } from "../../src/platform/journal/index.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
-import { stateTable, type NetworkState } from "../../src/platform/chain/state/network-state.ts";
-import type { Database, Reader } from "../../src/platform/database/index.ts";
+import type { Database, Reader } from "../../src/platform/database/database.ts";
 import { noRates } from "../../src/platform/rates/plan.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { addOrganization, testNetworks } from "./merchants.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { HDKey } from "@scure/bip32";
-import { makeOrganizations } from "../../src/features/organizations/index.ts";
+import { makeOrganizations } from "../../src/features/organizations/organizations.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import type { Id, IdSource } from "../../src/kernel/id.ts";
 import { createJournal } from "../../src/platform/journal/index.ts";
 import { parseNetworks } from "../../src/platform/chain/network-table.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
-import type { Database } from "../../src/platform/database/index.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { testContext } from "./store/stores.ts";
 
 let shipped: ReadonlyMap<string, Network> | undefined;

@@ -1,4 +1,4 @@
-import type { Quote } from "../../src/features/invoices/index.ts";
+import type { Quote } from "../../src/features/invoices/options/quotes.ts";
 
 /** The quote of an invoice that nobody has paid. */
 export function aQuote(given: Pick<Quote, "payableAmount"> & Partial<Quote>): Quote {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { IdKind } from "../../kernel/id.ts";
 import type { Progress } from "../../platform/progress.ts";
-import type { WriteContext } from "../../platform/database/index.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 
 /**
  * Declaration of a CLI command. Commands and operations are the two ways into a service. A feature declares its

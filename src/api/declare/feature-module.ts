@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
-import type { Config } from "../../platform/config/index.ts";
-import type { Database } from "../../platform/database/index.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { Database } from "../../platform/database/database.ts";
 import type { Check } from "../../platform/database/schema/checks.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The descriptions of a record's fields, by field name. */
 export type FieldDescriptions<Shape> = { readonly [Name in keyof Shape]?: string };

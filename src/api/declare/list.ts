@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defaultPageLimit, maxPageLimit } from "../../kernel/page.ts";
 import {
   parseAnyAddress,

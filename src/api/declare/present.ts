@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 
 /** The type of a row's value that is shown as a record's field without computing it. Times are formatted. */

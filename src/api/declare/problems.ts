@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defineProblem, InvalidRequest, NotFound, Problem } from "../../kernel/errors.ts";
 import { parseUrl } from "../../kernel/url.ts";
 import { describeFields } from "./field-descriptions.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { countries } from "../../kernel/countries.ts";
 import { Defect } from "../../kernel/errors.ts";
 import { idPattern, type Id, type IdKind } from "../../kernel/id.ts";

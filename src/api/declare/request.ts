@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { z } from "zod";
+import * as z from "zod";
 import { invalidFields, type FieldError, type FieldPlace } from "../../kernel/errors.ts";
 import { fieldWords } from "./field-words.ts";
 import { hasItems } from "./record.ts";

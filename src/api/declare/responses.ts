@@ -1,6 +1,5 @@
-import type { ProblemClass } from "../../kernel/errors.ts";
-import { InvalidRequest, NotFound } from "../../kernel/errors.ts";
-import { StoreUnavailable } from "../../platform/database/index.ts";
+import { type ProblemClass, InvalidRequest, NotFound } from "../../kernel/errors.ts";
+import { StoreUnavailable } from "../../platform/database/errors.ts";
 import { encodings } from "../pipeline/exchange.ts";
 import type { Operation } from "./operation.ts";
 import {

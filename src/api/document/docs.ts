@@ -6,6 +6,7 @@ import type { Exchange, RequestState } from "../pipeline/exchange.ts";
 import { keepBody, sendKept, type KeptBody } from "../representation.ts";
 import { openManual, type Manual } from "./manual/manual.ts";
 import { openApiDocument } from "./openapi.ts";
+import { packageFile, programFile } from "../../platform/files.ts";
 
 /** No inline styles or scripts, and no other host. */
 const securityPolicy =
@@ -17,11 +18,11 @@ const markdown = "text/markdown; charset=utf-8";
 const plain = "text/plain; charset=utf-8";
 
 /** The files beside the pages, each with its place and its type. */
-const assets: Readonly<Record<string, readonly [file: string, type: string]>> = {
-  "manual.css": ["manual/manual.css", "text/css; charset=utf-8"],
-  "manual.js": ["manual/manual.js", "text/javascript; charset=utf-8"],
+const assets: Readonly<Record<string, readonly [file: URL, type: string]>> = {
+  "manual.css": [programFile("api/document/manual/manual.css"), "text/css; charset=utf-8"],
+  "manual.js": [programFile("api/document/manual/manual.js"), "text/javascript; charset=utf-8"],
   // The client of this version, which the build has packed, for `npm install`.
-  "till-client.tgz": ["../../../dist/till-client.tgz", "application/gzip"],
+  "till-client.tgz": [packageFile("dist/till-client.tgz"), "application/gzip"],
 };
 
 /** Serves the OpenAPI document and the manual. Nothing is read, rendered or kept before it is asked for. */
@@ -54,7 +55,7 @@ export function mountDocs(
     const asset = path.slice("docs/".length);
     const [file, type] = (Object.hasOwn(assets, asset) ? assets[asset] : undefined) ?? [];
     if (file !== undefined && type !== undefined) {
-      return keepBody(type, await readFile(new URL(file, import.meta.url)));
+      return keepBody(type, await readFile(file));
     }
     const text = (await opened()).markdown(path);
     if (text !== null) return keepBody(markdown, text);

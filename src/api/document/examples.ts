@@ -3,6 +3,7 @@ import type { Operation } from "../declare/operation.ts";
 import { recordName } from "../declare/record.ts";
 import { recordOf } from "../../platform/events/reference.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
+import { programFile } from "../../platform/files.ts";
 
 /** A call that a test made, and its answer; ids, times and secrets are replaced by values of the same form. */
 export interface OperationExample {
@@ -25,7 +26,7 @@ export interface Examples {
 /** Reads the recorded examples: `npm run docs:examples` and `npm run docs` write them. */
 export function readExamples(): Examples {
   const read = (name: string) =>
-    JSON.parse(readFileSync(new URL(`examples/${name}.json`, import.meta.url), "utf8")) as unknown;
+    JSON.parse(readFileSync(programFile(`api/document/examples/${name}.json`), "utf8")) as unknown;
   return {
     operations: read("operations") as Examples["operations"],
     events: read("events") as Examples["events"],

@@ -1,8 +1,9 @@
 import type { Context } from "koa";
 import type { Id } from "../../kernel/id.ts";
-import type { WriteContext } from "../../platform/database/index.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { Gatekeeper, Principal, MembershipAccess } from "../declare/access.ts";
+import type { AnyCall } from "../declare/operation.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 
@@ -36,6 +37,8 @@ export type CompressedForms = Partial<Record<Encoding, Buffer>>;
 export interface RequestState {
   requestId: string;
   clientAddress: string;
+  /** The call of an operation, once the caller is admitted, without the body. */
+  call: AnyCall;
   /** The response contains a secret and must not be compressed. */
   isSecret?: true;
   /** Cache for the compressed forms of the body, reused by later requests; absent if the body is not cached. */

@@ -1,12 +1,8 @@
 import { createHmac } from "node:crypto";
 import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, Problem } from "../../kernel/errors.ts";
-import {
-  UniqueViolation,
-  type Database,
-  type Tx,
-  type WriteContext,
-} from "../../platform/database/index.ts";
+import { UniqueViolation } from "../../platform/database/errors.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
 import { idempotencyKeys } from "../../platform/idempotency/table.ts";
 import { openWithPhrase, sealWithPhrase } from "../../platform/secrets/encryption.ts";
 import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "../declare/problems.ts";

@@ -1,9 +1,10 @@
 import type Router from "@koa/router";
 import { admit } from "./admission.ts";
 import { answer } from "./answer.ts";
+import { readJson } from "./body.ts";
 import type { MountDependencies, RequestState } from "./exchange.ts";
 import type { AnyCall, Operation } from "../declare/operation.ts";
-import { callParser } from "./parse-call.ts";
+import { bodyOf, callParser } from "./parse-call.ts";
 
 /** Registers its routes on a router. */
 export type Mountable = (router: Router<RequestState>) => void;
@@ -20,12 +21,21 @@ export function mountOperations<Service>(
   return (router) => {
     for (const operation of operations) {
       const path = `/v1${operation.path.replaceAll("{", ":").replaceAll("}", "")}`;
+      const verb = operation.method.toLowerCase() as Lowercase<typeof operation.method>;
       const parseCall = callParser(operation);
-      router.register(path, [operation.method], async (ctx) => {
-        const caller = await admit(ctx, operation, deps);
-        const call = await parseCall(ctx, caller);
-        await answer(ctx, operation, service, limited(call, operation, deps), deps);
-      });
+      router[verb](
+        path,
+        async (ctx, next) => {
+          const caller = await admit(ctx, operation, deps);
+          ctx.state.call = parseCall(ctx, caller);
+          await next();
+        },
+        readJson,
+        async (ctx) => {
+          const call = { ...ctx.state.call, body: bodyOf(ctx, operation) };
+          await answer(ctx, operation, service, limited(call, operation, deps), deps);
+        },
+      );
     }
   };
 }

@@ -1,14 +1,10 @@
-import {
-  instanceAt,
-  makeBackup,
-  noteBackup,
-  secretFor,
-  storeName,
-  targetOf,
-  type MadeBackup,
-} from "../../compose/index.ts";
+import { instanceAt, noteBackup } from "../../compose/backup/record.ts";
+import { makeBackup, type MadeBackup } from "../../compose/backup/make-backup.ts";
+import { secretFor } from "../../compose/store-fingerprint.ts";
+import { storeName } from "../../compose/store-place.ts";
+import { targetOf } from "../../compose/backup/files.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { interruptibly } from "../interrupt.ts";
 import { refuseStream, Unhealthy } from "../failures/refusals.ts";

@@ -10,13 +10,8 @@ import {
 } from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
-import {
-  ConfigError,
-  networkSettings,
-  networkVariable,
-  type Config,
-  type ReportedSetting,
-} from "../../platform/config/index.ts";
+import { ConfigError, type Config, type ReportedSetting } from "../../platform/config/config.ts";
+import { networkSettings, networkVariable } from "../../platform/config/network-settings.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";
 import { printTable } from "../terminal/output.ts";
 import { loadSettings, type Flags } from "../settings.ts";

@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
-import { copyStore, secretFor, storeName, type CopiedStore } from "../../compose/index.ts";
+import { copyStore, type CopiedStore } from "../../compose/backup/copy.ts";
+import { secretFor } from "../../compose/store-fingerprint.ts";
+import { storeName } from "../../compose/store-place.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import { databaseUrl } from "../../platform/config/index.ts";
+import { databaseUrl, readValue } from "../../platform/config/value-type.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { interruptibly } from "../interrupt.ts";
@@ -52,7 +54,7 @@ function parseTarget(given: unknown): Place {
   refuseStream("A store", given);
   if (!/^[a-z]+:\/\//i.test(given)) return { dataDir: resolve(given), databaseUrl: null };
   try {
-    return { dataDir: "", databaseUrl: databaseUrl.read(given, "") };
+    return { dataDir: "", databaseUrl: readValue(databaseUrl, given, "") };
   } catch (error) {
     throw new UsageError(`--to ${error instanceof Error ? error.message : ""}.`);
   }

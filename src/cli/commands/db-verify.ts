@@ -1,4 +1,6 @@
-import { openStore, storeName, verifyStore, type CheckResult } from "../../compose/index.ts";
+import { openStore } from "../../compose/store.ts";
+import { storeName } from "../../compose/store-place.ts";
+import { verifyStore, type CheckResult } from "../../compose/checks.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";

@@ -1,6 +1,8 @@
-import { openStore, planMigration, storeName } from "../../compose/index.ts";
+import { openStore } from "../../compose/store.ts";
+import { planMigration } from "../../compose/backup/plan-migration.ts";
+import { storeName } from "../../compose/store-place.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { printTable } from "../terminal/output.ts";

@@ -7,7 +7,7 @@ import {
   type Config,
   type LoadedConfig,
   type ReportedSetting,
-} from "../../platform/config/index.ts";
+} from "../../platform/config/config.ts";
 import { checkBackupFolder, checkDisk, checkModes } from "../doctor/folder-checks.ts";
 import { ok, problem, reasonOf, warning, type Finding } from "../doctor/finding.ts";
 import { checkProviders } from "../doctor/provider-checks.ts";

@@ -1,15 +1,17 @@
 import { join } from "node:path";
 import { parseBody } from "../../api/declare/request.ts";
-import { createApp, storeName } from "../../compose/index.ts";
-import { InitializeRequest, presentInstalled } from "../../features/admin/index.ts";
-import { requireStrong } from "../../features/auth/index.ts";
+import { createApp } from "../../compose/app.ts";
+import { storeName } from "../../compose/store-place.ts";
+import { InitializeRequest } from "../../features/admin/records.ts";
+import { presentInstalled } from "../../features/admin/present.ts";
+import { requireStrong } from "../../features/auth/passwords.ts";
 import { Problem } from "../../kernel/errors.ts";
 import {
   draftSettings,
   entriesOf,
-  type LoadedConfig,
   type SettingsDraft,
-} from "../../platform/config/index.ts";
+} from "../../platform/config/files/write-settings.ts";
+import type { LoadedConfig } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { createPasswords } from "../../platform/secrets/passwords.ts";
 import { uninterrupted } from "../interrupt.ts";

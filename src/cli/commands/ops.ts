@@ -49,7 +49,7 @@ async function lookAtStore(terminal: Terminal, flags: Flags): Promise<Looking> {
 }
 
 async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
-  const { createApp } = await import("../../compose/index.ts");
+  const { createApp } = await import("../../compose/app.ts");
   const { createLogger } = await import("../../platform/logger/index.ts");
   const { operator } = await import("../operator.ts");
   const loaded = await loadStoreSettings(terminal, "cli", flags);
@@ -57,7 +57,7 @@ async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
   const app = await createApp(loaded.config, "use", { logger });
   const context = { actor: operator(), requestId: terminal.requestId, ip: null };
   return {
-    look: async () => presentOperationsStatus(await app.oversight.status(context)),
+    look: async () => presentOperationsStatus(await app.installationStatus.status(context)),
     async close() {
       for (const note of app.servers.notes()) terminal.talk(note);
       await app.close();

@@ -1,10 +1,9 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Column } from "../../api/declare/command.ts";
-import { WholeProgramNeeded } from "../../compose/features/whole-program-needed.ts";
 import { toIso, second } from "../../kernel/clock.ts";
-import { verifySigned, type KeySet, type Verified } from "../../features/receipts/index.ts";
+import { verifySigned, type KeySet, type Verified } from "../../features/receipts/signed-text.ts";
 import { UsageError } from "../failures/refusals.ts";
-import { openLight, openWhole } from "../open-store.ts";
+import { openService } from "../open-store.ts";
 import { printRecord } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { readTextInput } from "../terminal/text-input.ts";
@@ -92,19 +91,11 @@ type Line<Kind> = readonly [
 ];
 
 async function keysOfStore(terminal: Terminal, flags: Flags): Promise<KeySet> {
-  const read = async (open: typeof openLight) => {
-    const opened = await open(terminal, flags, "receipts");
-    try {
-      return await opened.service.publishedKeys();
-    } finally {
-      await opened.close();
-    }
-  };
+  const opened = await openService(terminal, flags, "receipts", true);
   try {
-    return await read(openLight);
-  } catch (error) {
-    if (error instanceof WholeProgramNeeded) return read(openWhole);
-    throw error;
+    return await opened.service.publishedKeys();
+  } finally {
+    await opened.close();
   }
 }
 

@@ -2,13 +2,13 @@ import { mkdir } from "node:fs/promises";
 import {
   planRestore,
   restoreBackup,
-  skippedAddresses,
-  storeName,
   type RestoredStore,
   type RestorePlan,
-} from "../../compose/index.ts";
+} from "../../compose/backup/restore.ts";
+import { skippedAddresses } from "../../features/wallets/after-restore.ts";
+import { storeName } from "../../compose/store-place.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { interruptibly } from "../interrupt.ts";

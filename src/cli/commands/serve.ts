@@ -1,7 +1,8 @@
-import { createApp, noStore, requireStoreFile, storeName, type App } from "../../compose/index.ts";
+import { createApp, type App } from "../../compose/app.ts";
+import { noStore, requireStoreFile, storeName } from "../../compose/store-place.ts";
 import { wordDifference } from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";
 import { createPrometheus } from "../../platform/metrics/prometheus.ts";
 import { programVersion } from "../../platform/version.ts";

@@ -1,5 +1,5 @@
 import type { Command as Program } from "commander";
-import type { LoadOptions } from "../../platform/config/index.ts";
+import type { LoadOptions } from "../../platform/config/load.ts";
 import { declarationOf } from "../command-words.ts";
 import type { Known } from "../known/known-values.ts";
 import { takesOf, type Takes } from "../known/takes.ts";

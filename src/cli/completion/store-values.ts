@@ -1,6 +1,6 @@
 import type { ValueSource } from "../../api/declare/command.ts";
-import type { LoadOptions } from "../../platform/config/index.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { LoadOptions } from "../../platform/config/load.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { idsThatBegin, kindsOf, namesThatBegin, type Known } from "../known/known-values.ts";
 import { findNamed } from "../organization.ts";
 import { isTypable } from "./shell-line.ts";
@@ -28,7 +28,7 @@ export async function readSources(options: LoadOptions, wanted: Wanted): Promise
   if (sources.includes("network") || sources.includes("token")) {
     return networkValues(options, sources);
   }
-  const { readKnown } = await import("../../compose/features/open-known.ts");
+  const { readKnown } = await import("../known/read-known.ts");
   const found = await readKnown(options, async (reader, setting) => {
     const named = organization ?? (needsOrganization ? setting : null);
     const owner = named === null ? null : (await findNamed(reader, named)).id;
@@ -66,7 +66,7 @@ async function networkValues(
   options: LoadOptions,
   sources: readonly ValueSource[],
 ): Promise<readonly Known[]> {
-  const { loadConfig } = await import("../../platform/config/index.ts");
+  const { loadConfig } = await import("../../platform/config/load.ts");
   const { networks } = (await loadConfig(options)).config;
   if (sources.includes("network")) {
     return networks.map(({ id, title }) => ({ value: id, description: title }));

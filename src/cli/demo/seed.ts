@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
-import type { App } from "../../compose/index.ts";
-import { presentInvoice } from "../../features/invoices/index.ts";
+import type { App } from "../../compose/app.ts";
+import { presentInvoice } from "../../features/invoices/present.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
-import type { WriteContext } from "../../platform/database/index.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import { addWallets } from "../setup/receive-wallet.ts";
 
 /** The demo's data that is shown to the user. */

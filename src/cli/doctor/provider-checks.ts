@@ -1,6 +1,6 @@
 import { second, systemClock, type Instant } from "../../kernel/clock.ts";
 import type { FetchInit } from "../../platform/chain/evm/fetch.ts";
-import type { Config, ConfiguredNetwork } from "../../platform/config/index.ts";
+import type { Config, ConfiguredNetwork } from "../../platform/config/config.ts";
 import {
   describeWayOut,
   makeOutwardFetch,

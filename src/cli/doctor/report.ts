@@ -1,6 +1,6 @@
 import { homedir, hostname, release, type, userInfo } from "node:os";
 import { systemClock, toIso } from "../../kernel/clock.ts";
-import type { ReportedSetting } from "../../platform/config/index.ts";
+import type { ReportedSetting } from "../../platform/config/config.ts";
 import { redactText } from "../../platform/logger/redact.ts";
 import { programVersion } from "../../platform/version.ts";
 import { conceal } from "./conceal.ts";

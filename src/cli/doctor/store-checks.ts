@@ -1,19 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { backupTimes } from "../../compose/backup/schedule.ts";
 import { openReadOnlyStore, type ReadOnlyStore } from "../../compose/read-only-store.ts";
 import { comparedSettings } from "../../compose/servers.ts";
 import { storeName } from "../../compose/store-place.ts";
-import { requireSecretOf, secretFor } from "../../compose/store-secret.ts";
+import { secretFor } from "../../compose/store-fingerprint.ts";
+import { requireSecretOf } from "../../compose/store-secret.ts";
 import { differencesTo, wordDifference, type KnownServer } from "../../features/admin/read-only.ts";
 import { hour, second, systemClock, toIso, type Instant } from "../../kernel/clock.ts";
 import { readBackupRecord } from "../../platform/backup/record.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { currentVersion } from "../../platform/database/schema/migrate.ts";
+import { databaseNames } from "../../platform/database/database.ts";
 import {
-  currentVersion,
-  databaseNames,
   durabilityThatIsOff,
   type DurabilitySetting,
-} from "../../platform/database/index.ts";
+} from "../../platform/database/postgres/durability.ts";
+import { lastTime } from "../../platform/jobs/cron-line.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 import { readContents, type StoreContents } from "./store-contents.ts";
@@ -176,7 +177,7 @@ async function checkBackup(
 ): Promise<Finding> {
   const { made, failure } = await readBackupRecord(reader);
   const check = "backup";
-  const dueAt = backupTimes(config)?.lastTime(now) ?? null;
+  const dueAt = config.backupSchedule === null ? null : lastTime(config.backupSchedule, now);
   const hint = dueAt === null ? "till backup, and set TILL_BACKUP_SCHEDULE" : "till backup";
   if (failure !== null) {
     return problem(check, `The last one failed on ${toIso(failure.at)}: ${failure.message}`, hint);

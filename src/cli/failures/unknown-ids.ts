@@ -1,7 +1,7 @@
 import type { Argument, Command as Program, Option } from "commander";
 import { defineProblem, Problem, type FieldError } from "../../kernel/errors.ts";
 import type { IdKind } from "../../kernel/id.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { articled, kindOf, titleOf } from "../known/kinds.ts";
 import {
   findKnown,
@@ -42,7 +42,7 @@ export async function explainIds(
   if (!isAboutValues || ids.length === 0) return error;
   const { dataDir, config, organization } = command.optsWithGlobals<Record<string, unknown>>();
   try {
-    const { readKnown } = await import("../../compose/features/open-known.ts");
+    const { readKnown } = await import("../known/read-known.ts");
     const options = { mode: "cli", flags: { dataDir, config }, env } as const;
     const found = await readKnown(options, async (reader, setting) => {
       const named = typeof organization === "string" ? organization : setting;

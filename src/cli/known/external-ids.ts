@@ -1,7 +1,7 @@
 import type { Command } from "../../api/declare/command.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import { idPattern } from "../../kernel/id.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { propertyOf } from "../command-call.ts";
 import { kindOf } from "./kinds.ts";
 

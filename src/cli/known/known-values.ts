@@ -1,7 +1,7 @@
 import type { ValueSource } from "../../api/declare/command.ts";
 import { idPrefixes, type IdKind } from "../../kernel/id.ts";
 import { nearest } from "../../platform/config/files/did-you-mean.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { storedKinds, type Row, type StoredKind } from "./kinds.ts";
 
 /** The number of objects of a kind that are read to find those with a similar id or name, newest first. */

@@ -1,4 +1,4 @@
-import type { WriteContext } from "../../platform/database/index.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 
 /** A dry run: writes run with all their checks and are then rolled back. */
 export interface Trial {

@@ -1,7 +1,8 @@
-import { createApp, storeName } from "../../compose/index.ts";
-import { alreadyInitialized } from "../../features/admin/index.ts";
-import { platformOrganization } from "../../features/organizations/index.ts";
-import type { Config } from "../../platform/config/index.ts";
+import { createApp } from "../../compose/app.ts";
+import { storeName } from "../../compose/store-place.ts";
+import { alreadyInitialized } from "../../features/admin/installation.ts";
+import { platformOrganization } from "../../features/organizations/store.ts";
+import type { Config } from "../../platform/config/config.ts";
 import { silentLogger } from "../../platform/logger/index.ts";
 
 /** Throws AlreadyInitialized, which says what exists, if the store is initialized. Changes nothing. */

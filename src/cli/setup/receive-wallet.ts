@@ -1,10 +1,11 @@
-import type { App } from "../../compose/index.ts";
-import { NetworkNotEnabled, readReceiver } from "../../features/wallets/index.ts";
+import type { App } from "../../compose/app.ts";
+import { NetworkNotEnabled } from "../../features/wallets/errors.ts";
+import { readReceiver } from "../../features/wallets/rules.ts";
 import { Problem } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { isMeantAsExtendedKey } from "../../platform/chain/kinds.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
-import type { WriteContext } from "../../platform/database/index.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import { UsageError } from "../failures/refusals.ts";
 
 /** A wallet as given on the command line, with the token that a receive wallet receives. */

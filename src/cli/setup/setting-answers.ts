@@ -1,4 +1,4 @@
-import { ConfigError, type LoadedConfig } from "../../platform/config/index.ts";
+import { ConfigError, type LoadedConfig } from "../../platform/config/config.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import { askOptional, askSeveral, mayOffer } from "../terminal/prompts.ts";
 import type { Terminal } from "../terminal/terminal.ts";

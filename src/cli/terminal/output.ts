@@ -5,7 +5,7 @@ import type { TableColumn } from "./drawing/fit.ts";
 import { drawTrend, fitTrend } from "./drawing/sparkline.ts";
 import type { RecordLine, Style } from "./drawing/table.ts";
 import type { Terminal } from "./terminal.ts";
-import { bold, gap, widthOf, wrap } from "./drawing/width.ts";
+import { bold, gap, widthOf } from "./drawing/width.ts";
 
 /** A list record of the API. */
 interface List {
@@ -109,10 +109,11 @@ async function printColumns(
   columns: readonly TableColumn[],
 ): Promise<void> {
   const { drawTable } = await import("./drawing/table.ts");
-  const { text, dropped } = await drawTable(columns, style);
+  const { text, dropped } = drawTable(columns, style);
   terminal.data(text);
   const titles = dropped.filter((title) => title !== "").map((title) => title.toLowerCase());
   if (titles.length > 0) {
+    const { wrap } = await import("./drawing/layout.ts");
     const note = `No space for ${titles.join(", ")}: widen the terminal, or use --json.`;
     terminal.talk(wrap(note, style.width).join("\n"));
   }
@@ -129,7 +130,7 @@ async function printPlain(
   const shown = rows.map((row, line) =>
     row.map((cell, place) => (isTitle(line, place) ? emphasize(cell) : cell)),
   );
-  terminal.data(await layOut(shown));
+  terminal.data(layOut(shown));
 }
 
 /** Returns how to draw for a terminal; null if the output is a file or a pipe, which gets plain and complete text. */

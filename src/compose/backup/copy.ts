@@ -3,7 +3,8 @@ import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import { counted, unwatched } from "../../platform/progress.ts";
 import { makeDigests } from "../../platform/backup/backup-file.ts";
-import { currentVersion, openForReading } from "../../platform/database/index.ts";
+import { currentVersion } from "../../platform/database/schema/migrate.ts";
+import { openForReading } from "../../platform/database/read-only.ts";
 import { exists } from "../../platform/database/sqlite/draft.ts";
 import {
   readTables,

@@ -2,7 +2,7 @@ import { mkdir, open as openFile, readdir, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { day, toIso, type Instant } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 
 export const FileExists = defineProblem({
   code: "file_exists",

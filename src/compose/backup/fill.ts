@@ -2,12 +2,8 @@ import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import type { Progress } from "../../platform/progress.ts";
 import type { TableContent } from "../../platform/backup/backup-file.ts";
-import {
-  migrate,
-  newestVersion,
-  type Database,
-  type Reader,
-} from "../../platform/database/index.ts";
+import { migrate, newestVersion } from "../../platform/database/schema.ts";
+import type { Database, Reader } from "../../platform/database/database.ts";
 import { StoreInUse, type FormerContent } from "../../platform/database/transfer/draft.ts";
 import { openDraft } from "../../platform/database/transfer/open-draft.ts";
 import { fillStore } from "../../platform/database/transfer/load.ts";

@@ -1,6 +1,6 @@
 import { link, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { platformOrganizationId } from "../../features/organizations/index.ts";
+import { platformOrganizationId } from "../../features/organizations/store.ts";
 import { toIso, type Clock } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import { counted, unwatched, type Progress } from "../../platform/progress.ts";
@@ -13,13 +13,10 @@ import {
   type Manifest,
   type TableContent,
 } from "../../platform/backup/backup-file.ts";
-import {
-  currentVersion,
-  newestVersion,
-  openDatabase,
-  type Database,
-  type Reader,
-} from "../../platform/database/index.ts";
+import { currentVersion } from "../../platform/database/schema/migrate.ts";
+import { newestVersion } from "../../platform/database/schema.ts";
+import { openDatabase } from "../../platform/database/open.ts";
+import type { Database, Reader } from "../../platform/database/database.ts";
 import { fillStore } from "../../platform/database/transfer/load.ts";
 import {
   readTables,

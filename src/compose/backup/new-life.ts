@@ -1,20 +1,15 @@
 import { basename } from "node:path";
-import { restoredKeys, type RestoredKey } from "../../features/api-keys/index.ts";
-import { endAllSessions } from "../../features/auth/index.ts";
-import { returnedMembers, type ReturnedMember } from "../../features/members/index.ts";
+import { restoredKeys, type RestoredKey } from "../../features/api-keys/after-restore.ts";
+import { endAllSessions } from "../../features/auth/store.ts";
+import { returnedMembers, type ReturnedMember } from "../../features/members/after-restore.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../../kernel/id.ts";
 import type { Manifest } from "../../platform/backup/backup-file.ts";
 import { addRestore } from "../../platform/backup/restores.ts";
-import {
-  currentVersion,
-  hasTable,
-  newestVersion,
-  type Reader,
-  type Tx,
-} from "../../platform/database/index.ts";
+import { currentVersion } from "../../platform/database/schema/migrate.ts";
+import { newestVersion } from "../../platform/database/schema.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { lastPosition } from "../../platform/events/relay.ts";
-import { events } from "../../platform/events/table.ts";
 import { createJournal } from "../../platform/journal/index.ts";
 
 /** Access that a restored store gives again. */
@@ -48,8 +43,7 @@ export async function beginNewLife(
   const now = clock.now();
   const ids = createIds(randomBytes);
   const { createdAt: backupCreatedAt, migration, tillVersion, auditHead, instance } = manifest;
-  // Backups of the first migration levels have no events.
-  const eventPosition = (await hasTable(tx, events)) ? await lastPosition(tx) : 0;
+  const eventPosition = await lastPosition(tx);
   await addRestore(tx, { id: ids.unguessable("rst"), at: now, backupCreatedAt, eventPosition });
   if ((await currentVersion(tx)) < newestVersion) return null;
   const endedSessions = await endAllSessions(tx, now);

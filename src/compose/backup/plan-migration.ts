@@ -1,5 +1,7 @@
-import type { Config } from "../../platform/config/index.ts";
-import { currentVersion, openForReading, type Reader } from "../../platform/database/index.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { currentVersion } from "../../platform/database/schema/migrate.ts";
+import { openForReading } from "../../platform/database/read-only.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { statementsOf, tablesAt } from "../../platform/database/transfer/rows.ts";
 import { noStore, requireStoreFile } from "../store-place.ts";
 import { placeOf } from "./fill.ts";

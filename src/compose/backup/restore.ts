@@ -1,8 +1,8 @@
 import { link, mkdir, open as openFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { platformOrganizationId } from "../../features/organizations/index.ts";
-import { doubtRecyclable } from "../../features/invoices/index.ts";
-import { continueIndexes, spendBackedUp } from "../../features/wallets/index.ts";
+import { platformOrganizationId } from "../../features/organizations/store.ts";
+import { doubtRecyclable } from "../../features/invoices/holds/own-addresses.ts";
+import { continueIndexes, spendBackedUp } from "../../features/wallets/after-restore.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
@@ -15,16 +15,13 @@ import {
   type InspectedBackup,
   type Manifest,
 } from "../../platform/backup/backup-file.ts";
-import { BackupTooNew } from "../../platform/backup/errors.ts";
-import type { Config } from "../../platform/config/index.ts";
-import {
-  currentVersion,
-  newestVersion,
-  openForReading,
-  StatementFailed,
-  StoreUnavailable,
-  type Tx,
-} from "../../platform/database/index.ts";
+import { BackupTooNew, BackupTooOld } from "../../platform/backup/errors.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { currentVersion, oldestTill } from "../../platform/database/schema/migrate.ts";
+import { newestVersion, oldestVersion } from "../../platform/database/schema.ts";
+import { openForReading } from "../../platform/database/read-only.ts";
+import { StatementFailed, StoreUnavailable } from "../../platform/database/errors.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import {
   deriveKey,
   fingerprint,
@@ -35,7 +32,8 @@ import {
 } from "../../platform/secrets/server-secret.ts";
 import { exists, keepOwner } from "../../platform/database/sqlite/draft.ts";
 import { storeFile, storeName, type StoreLocation } from "../store-place.ts";
-import { secretFor, wrongSecret } from "../store-secret.ts";
+import { secretFor } from "../store-fingerprint.ts";
+import { wrongSecret } from "../store-secret.ts";
 import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";
 import { syncFolder } from "./files.ts";
 import { until } from "./make-backup.ts";
@@ -67,8 +65,8 @@ export interface FormerStore {
 
 /**
  * Checks a backup and the place into which it would be restored. Changes nothing.
- * @throws BackupDamaged, BackupTooNew, OtherInstance, WrongSecret, SecretUnusable, StoreTooNew, StoreInUse, or the
- *   operating system's error if the file cannot be read
+ * @throws BackupDamaged, BackupTooNew, BackupTooOld, OtherInstance, WrongSecret, SecretUnusable, StoreTooNew,
+ *   StoreTooOld, StoreInUse, or the operating system's error if the file cannot be read
  */
 export async function planRestore(
   config: Config,
@@ -84,6 +82,12 @@ export async function planRestore(
   if (manifest.migration > newestVersion) {
     throw new BackupTooNew(
       `The backup has migration level ${String(manifest.migration)}, and this program knows levels up to ${String(newestVersion)}. Restore it with Till ${manifest.tillVersion} or later.`,
+    );
+  }
+  if (manifest.migration < oldestVersion) {
+    throw new BackupTooOld(
+      `The backup has migration level ${String(manifest.migration)}, and this program knows levels from ${String(oldestVersion)} on. ` +
+        `Restore it with Till ${oldestTill}, which migrates it, and then start this program.`,
     );
   }
   const former = await findFormer(config, deps.clock);
@@ -134,7 +138,10 @@ export async function restoreBackup(
       parts: counted(parts, progress, "Restoring rows", manifest.parts.length),
       contents: () => manifest.tables,
       async lastStep(former, draft) {
-        const reader = former === "damaged" ? null : former;
+        // A store without a migration has no tables to take anything over from.
+        const isStore =
+          former !== null && former !== "damaged" && (await currentVersion(former)) > 0;
+        const reader = isStore ? former : null;
         if (reader !== null) await refuseServers(config, reader, clock);
         newLife = await draft.write({ actor, requestId: null, ip: null }, async (tx) => {
           await continueIndexes(tx, reader);

@@ -1,26 +1,26 @@
 import { basename, dirname } from "node:path";
-import { platformOrganizationId } from "../../features/organizations/index.ts";
+import { platformOrganizationId } from "../../features/organizations/store.ts";
 import { day, hour } from "../../kernel/clock.ts";
 import { readBackupRecord, recordBackup } from "../../platform/backup/record.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { CronTask } from "../../platform/jobs/cron.ts";
 import type { JobHandler } from "../../platform/jobs/queue.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { pruneBackups, targetOf } from "./files.ts";
 import { makeBackup, type MadeBackup } from "./make-backup.ts";
 import { recordOf } from "./record.ts";
-import { backupTimes } from "./schedule.ts";
 
 const name = "back up";
 /** The time limit of a scheduled backup with its verification, in milliseconds. */
 const timeMax = 6 * hour;
 
-type Parts = Pick<Dependencies, "config" | "db" | "secret" | "clock" | "logger">;
+type Parts = Pick<Dependencies, "db" | "secret" | "clock" | "logger"> & { readonly config: Config };
 
 /** Returns the task that enqueues scheduled backups, if there is a schedule. */
-export function backupTasks(config: Pick<Config, "backupSchedule">): readonly CronTask[] {
-  const times = backupTimes(config);
-  return times === null ? [] : [{ name, times, job: { queue: "maintenance", name, payload: {} } }];
+export function backupTasks({
+  backupSchedule: line,
+}: Pick<Config, "backupSchedule">): readonly CronTask[] {
+  return line === null ? [] : [{ name, line, job: { queue: "maintenance", name, payload: {} } }];
 }
 
 /** Creates the handler that makes a scheduled backup, and removes old ones after a success. */

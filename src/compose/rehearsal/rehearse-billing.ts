@@ -3,21 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   countLive,
-  rehearse,
-  rehearsalEnd,
   rehearsedEvents,
   rehearsedFailures,
   rehearsedInvoices,
-  type RehearsalPlan,
   type RehearsedEvent,
   type RehearsedFailure,
   type RehearsedInvoice,
-} from "../../features/billing/index.ts";
+} from "../../features/billing/rehearsal/report.ts";
+import {
+  rehearse,
+  rehearsalEnd,
+  type RehearsalPlan,
+} from "../../features/billing/rehearsal/rehearsal.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../../kernel/id.ts";
-import type { Config } from "../../platform/config/index.ts";
-import type { Database } from "../../platform/database/index.ts";
-import { createJournal } from "../../platform/journal/index.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { Database } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import { noMetrics } from "../../platform/metrics/metrics.ts";
 import type { Progress } from "../../platform/progress.ts";
@@ -25,9 +26,7 @@ import { passwordCost } from "../../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { networksOf } from "../networks.ts";
-import { makeBilling } from "../features/billing.ts";
-import { lateBillingPorts } from "../features/billing-ports.ts";
-import { makePaymentServices } from "../features/payment-services.ts";
+import { makersOf } from "../services.ts";
 import { openScratchCopy } from "./scratch-copy.ts";
 
 export interface RehearsalOptions {
@@ -76,7 +75,7 @@ export async function rehearseBilling<T>(
     const db = await openScratchCopy(config, file, { ...options, clock });
     try {
       const subscriptions = await countLive(db, plan);
-      const { settlement, billingRun } = makeCopiedBilling(options, db, clock);
+      const { settlement, billingRun } = await makeCopiedBilling(options, db, clock);
       const { networks } = config;
       await rehearse({ db, clock, settlement, billingRun, networks }, plan, signal, progress);
       return await report({
@@ -96,7 +95,7 @@ export async function rehearseBilling<T>(
 }
 
 /** Makes billing and what it needs on a copy, without workers, deliveries or providers. */
-function makeCopiedBilling(
+async function makeCopiedBilling(
   { config, secret, randomBytes, logger }: RehearsalOptions,
   db: Database,
   clock: Dependencies["clock"],
@@ -104,9 +103,11 @@ function makeCopiedBilling(
   const ids = createIds(randomBytes);
   const baseUrl = () => config.baseUrl ?? "";
   const parts: Dependencies = {
+    config,
+    networks: () => Promise.resolve(networksOf({ ...config, unlisted: [] })),
+    plans: () => Promise.resolve(config.plans),
     // The last rate of each pair is taken for all that follow.
-    config: { ...config, rates: { ...config.rates, maxAgeMs: Number.MAX_SAFE_INTEGER } },
-    networks: networksOf({ ...config, unlisted: [] }),
+    rates: () => Promise.resolve({ ...config.rates, maxAgeMs: Number.MAX_SAFE_INTEGER }),
     db,
     secret,
     clock,
@@ -122,9 +123,6 @@ function makeCopiedBilling(
     lastTickAt: () => null,
     wakeUps: { wake: () => undefined, nudge: () => undefined },
   };
-  const journal = createJournal({ ids, wake: () => undefined });
-  const ports = lateBillingPorts();
-  const payments = makePaymentServices(parts, journal, ports);
-  const { billingRun } = makeBilling(parts, journal, payments, ports);
-  return { settlement: payments.settlement, billingRun };
+  const makers = makersOf(parts);
+  return { settlement: await makers.settlement(), billingRun: await makers.billingRun() };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
-import { openDatabase, type Database } from "../../platform/database/index.ts";
+import { openDatabase } from "../../platform/database/open.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { fillStore } from "../../platform/database/transfer/load.ts";
 import { readTables, shapesOf, tablesAt } from "../../platform/database/transfer/rows.ts";
 import { openSnapshot } from "../../platform/database/transfer/snapshot.ts";

@@ -1,18 +1,18 @@
 import { platform } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
+import { chartsQuery, figuresQuery, topQuery } from "../analytics/query.ts";
 import {
-  chartsQuery,
-  figuresQuery,
   PlatformAnalyticsChartsRecord,
   PlatformAnalyticsSummaryRecord,
+  TopOrganizationListRecord,
+} from "../analytics/records.ts";
+import {
   presentPlatformCharts,
   presentPlatformSummary,
   presentTopOrganizations,
-  TooManyBuckets,
-  TopOrganizationListRecord,
-  topQuery,
-  type AnalyticsService,
-} from "../analytics/index.ts";
+} from "../analytics/present.ts";
+import { TooManyBuckets } from "../analytics/errors.ts";
+import type { AnalyticsService } from "../analytics/service.ts";
 
 const operation = operationsOf<AnalyticsService>();
 const access = platform("platform:read");

@@ -1,12 +1,8 @@
 import { platform } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
-import {
-  adminAuditLogQuery,
-  AuditLogListRecord,
-  presentAuditLogs,
-  withTimes,
-  type AuditLogService,
-} from "../audit-logs/index.ts";
+import { adminAuditLogQuery, AuditLogListRecord, withTimes } from "../audit-logs/records.ts";
+import { presentAuditLogs } from "../audit-logs/present.ts";
+import type { AuditLogService } from "../audit-logs/service.ts";
 
 const operation = operationsOf<AuditLogService>();
 

@@ -40,7 +40,7 @@ export const adminCommands = [
         flags: "--verification <status>",
         field: "verificationStatus",
         async choices() {
-          const { verificationStatuses } = await import("../organizations/index.ts");
+          const { verificationStatuses } = await import("../organizations/rules.ts");
           return verificationStatuses;
         },
         description:
@@ -255,7 +255,7 @@ async function decide(
   looked: Looked<ShownDetail> | null,
 ): Promise<OrganizationDetail> {
   const { UpdateOrganizationVerificationRequest } = await import("./records.ts");
-  const { VerificationConflict } = await import("../organizations/index.ts");
+  const { VerificationConflict } = await import("../organizations/errors.ts");
   const input = { decision, note: call.flag("note") };
   return service.decide(
     call.context,

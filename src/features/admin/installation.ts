@@ -1,19 +1,14 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { Defect, defineProblem } from "../../kernel/errors.ts";
-import {
-  UniqueViolation,
-  type Database,
-  type Reader,
-  type WriteContext,
-} from "../../platform/database/index.ts";
+import { UniqueViolation } from "../../platform/database/errors.ts";
+import type { Database, Reader, WriteContext } from "../../platform/database/database.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
-import { requireStrong } from "../auth/index.ts";
-import { userView, type Members, type UserView } from "../members/index.ts";
-import {
-  hasPlatformOrganization,
-  type OrganizationRow,
-  type Organizations,
-} from "../organizations/index.ts";
+import { requireStrong } from "../auth/passwords.ts";
+import { userView, type UserView } from "../members/store.ts";
+import type { Members } from "../members/service.ts";
+import { hasPlatformOrganization } from "../organizations/store.ts";
+import type { OrganizationRow } from "../organizations/table.ts";
+import type { Organizations } from "../organizations/organizations.ts";
 
 const AlreadyInitialized = defineProblem({
   code: "already_initialized",

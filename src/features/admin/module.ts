@@ -1,23 +1,26 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import type { AnalyticsService } from "../analytics/index.ts";
-import type { AuditLogService } from "../audit-logs/index.ts";
+import type { AnalyticsService } from "../analytics/service.ts";
+import type { AuditLogService } from "../audit-logs/service.ts";
 import { adminAnalyticsOperations } from "./analytics.ts";
 import { adminAuditLogOperations } from "./audit-logs.ts";
-import { oversightOperations } from "./cross-organization/operations.ts";
+import { oversightOperations, statusOperations } from "./cross-organization/operations.ts";
 import type { OversightService } from "./cross-organization/queries.ts";
 import { adminOperations } from "./operations.ts";
 import type { AdminService } from "./service.ts";
+import type { StatusService } from "./status/operations-status.ts";
 import { backupMetrics, checkMetrics, workMetrics } from "./status/metrics.ts";
 
 export const adminModule: FeatureModule<{
   readonly admin: AdminService;
   readonly oversight: OversightService;
+  readonly installationStatus: StatusService;
   readonly auditLogs: AuditLogService;
   readonly analytics: AnalyticsService;
 }> = {
   operations: {
     admin: adminOperations,
     oversight: oversightOperations,
+    installationStatus: statusOperations,
     auditLogs: adminAuditLogOperations,
     analytics: adminAnalyticsOperations,
   },

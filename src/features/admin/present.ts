@@ -1,10 +1,11 @@
 import type { z } from "zod";
 import { presentRow } from "../../api/declare/present.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { presentSubscription, type SubscriptionView } from "../billing/index.ts";
-import { presentMembership, presentUser } from "../members/index.ts";
-import { presentOrganization, type ReviewRow } from "../organizations/index.ts";
-import { presentWallet } from "../wallets/index.ts";
+import { presentSubscription, type SubscriptionView } from "../billing/present.ts";
+import { presentMembership, presentUser } from "../members/present.ts";
+import { presentOrganization } from "../organizations/present.ts";
+import type { ReviewRow } from "../organizations/table.ts";
+import { presentWallet } from "../wallets/present.ts";
 import {
   AdminReviewHistoryItemRecord,
   type AdminOrganizationDetailRecord,

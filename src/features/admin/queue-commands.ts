@@ -103,7 +103,7 @@ export const failureCommands = [
         description:
           "only deliveries with this status: pending, in_progress, succeeded, failed or dead_letter",
         async choices() {
-          const { deliveryStatuses } = await import("../webhooks/index.ts");
+          const { deliveryStatuses } = await import("../webhooks/status.ts");
           return deliveryStatuses;
         },
       },

@@ -1,11 +1,12 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, RowOf, WriteContext } from "../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../platform/database/database.ts";
+import type { RowOf } from "../../platform/database/schema/table.ts";
 import type { FailedJob, QueueDepth } from "../../platform/jobs/inspection.ts";
 import { queueWorkerName } from "../../platform/jobs/queue.ts";
 import { jobs } from "../../platform/jobs/table.ts";
-import { deliveryBacklog } from "../webhooks/index.ts";
+import { deliveryBacklog } from "../webhooks/delivery/backlog.ts";
 import { readBacklogs } from "./status/probes.ts";
 
 export const JobNotFailed = defineProblem({

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import { claimedHead } from "../../platform/audit/head.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import type { Health } from "./status/health.ts";
 import type { AdminOperationsStatusRecord } from "./cross-organization/records.ts";
 import {

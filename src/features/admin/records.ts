@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
@@ -12,10 +12,11 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { SubscriptionRecord } from "../billing/index.ts";
-import { MembershipRecord } from "../members/index.ts";
-import { decisions, OrganizationRecord, verificationStatuses } from "../organizations/index.ts";
-import { WalletRecord } from "../wallets/index.ts";
+import { SubscriptionRecord } from "../billing/records.ts";
+import { MembershipRecord } from "../members/records.ts";
+import { decisions, verificationStatuses } from "../organizations/rules.ts";
+import { OrganizationRecord } from "../organizations/records.ts";
+import { WalletRecord } from "../wallets/records.ts";
 
 const noteLengthMax = 2_000;
 const nameLengthMax = 120;

@@ -2,20 +2,18 @@ import type { Clock } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
-import type { SubscriptionView } from "../billing/index.ts";
-import { membershipsOfOrganization, type MembershipView } from "../members/index.ts";
+import type { Database, Reader, WriteContext } from "../../platform/database/database.ts";
+import type { SubscriptionView } from "../billing/present.ts";
+import { membershipsOfOrganization, type MembershipView } from "../members/store.ts";
 import {
   findOrganization,
   reviewHistory,
   searchOrganizations,
-  type DecisionInput,
   type OrganizationFilters,
-  type OrganizationRow,
-  type Organizations,
-  type ReviewRow,
-} from "../organizations/index.ts";
-import type { WalletView } from "../wallets/index.ts";
+} from "../organizations/store.ts";
+import type { DecisionInput, Organizations } from "../organizations/organizations.ts";
+import type { OrganizationRow, ReviewRow } from "../organizations/table.ts";
+import type { WalletView } from "../wallets/store.ts";
 import { membershipCounts, type MembershipCounts } from "./store.ts";
 
 /** An organization in the platform's list. */

@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 
 /** Owner and size of an organization's team. */
 export interface MembershipCounts {

@@ -1,4 +1,4 @@
-import { json, table, text, time } from "../../platform/database/index.ts";
+import { json, table, text, time } from "../../platform/database/schema/table.ts";
 import type { Report, ServerSettings } from "./status/report.ts";
 
 /** The settings and last check results of each server. */

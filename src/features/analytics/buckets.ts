@@ -1,5 +1,5 @@
 import { day, type Instant } from "../../kernel/clock.ts";
-import { monthAt, type Period } from "../usage/index.ts";
+import { monthAt, type Period } from "../usage/service.ts";
 import { TooManyBuckets } from "./errors.ts";
 import { floorTo } from "./range.ts";
 

@@ -1,7 +1,8 @@
 import { day, toIso } from "../../kernel/clock.ts";
 import { violationsMax, type Check } from "../../platform/database/schema/checks.ts";
-import { signedSums, type Reader } from "../../platform/database/index.ts";
-import { platformScope } from "../usage/index.ts";
+import { signedSums } from "../../platform/database/query/sum-amounts.ts";
+import type { Reader } from "../../platform/database/database.ts";
+import { platformScope } from "../usage/table.ts";
 import { inFigureDecimals } from "./figures.ts";
 
 const nothing = "0".repeat(78);

@@ -1,12 +1,10 @@
 import { day, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import {
-  decodeAmount,
-  signedSums,
-  type Reader,
-  type SqlValue,
-} from "../../platform/database/index.ts";
-import { figureDecimals, platformScope, type Measure, type Period } from "../usage/index.ts";
+import { decodeAmount, type SqlValue } from "../../platform/database/schema/table.ts";
+import { signedSums } from "../../platform/database/query/sum-amounts.ts";
+import type { Reader } from "../../platform/database/database.ts";
+import { figureDecimals, platformScope, type Measure } from "../usage/table.ts";
+import type { Period } from "../usage/service.ts";
 import { planReading } from "./range.ts";
 
 /** An organization's figures, or those of the whole platform. */

@@ -1,11 +1,11 @@
-import { z } from "zod";
+import * as z from "zod";
 import { limitParameter } from "../../api/declare/list.ts";
 import { instant } from "../../api/declare/record.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../kernel/money/asset.ts";
 import { day, type Instant } from "../../kernel/clock.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
-import { defaultCurrency, type Period } from "../usage/index.ts";
+import { defaultCurrency, type Period } from "../usage/service.ts";
 import { intervals } from "./buckets.ts";
 
 /** Query parameters common to all statistics. */

@@ -1,5 +1,5 @@
 import { day, hour, type Instant } from "../../kernel/clock.ts";
-import type { Period } from "../usage/index.ts";
+import type { Period } from "../usage/service.ts";
 
 /** A period within one hour whose items are read one by one; with -1 they are subtracted from the hour's sum. */
 export interface Edge extends Period {

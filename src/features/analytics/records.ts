@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
@@ -8,7 +8,7 @@ import {
   record,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { InvoiceStatusRecord } from "../invoices/index.ts";
+import { InvoiceStatusRecord } from "../invoices/records.ts";
 import { intervals } from "./buckets.ts";
 
 export const AnalyticsSummaryRecord = responseRecord("AnalyticsSummary", {

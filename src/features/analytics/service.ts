@@ -2,9 +2,11 @@ import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Asset } from "../../kernel/money/asset.ts";
 import type { Id } from "../../kernel/id.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
-import { platformRevenue, recurringRevenue } from "../billing/index.ts";
-import { countUsed, invoiceStatuses, type InvoiceStatus } from "../invoices/index.ts";
-import { platformScope, type Period, type UsageCounter } from "../usage/index.ts";
+import { platformRevenue, recurringRevenue } from "../billing/operator/revenue.ts";
+import { countUsed } from "../invoices/store.ts";
+import { invoiceStatuses, type InvoiceStatus } from "../invoices/rules.ts";
+import { platformScope } from "../usage/table.ts";
+import type { Period, UsageCounter } from "../usage/service.ts";
 import { sumBySubject, type Sum } from "./figures.ts";
 import type { FiguresQuery } from "./query.ts";
 import {

@@ -1,9 +1,12 @@
 import { day, type Instant } from "../../kernel/clock.ts";
 import { idFloor, type Id } from "../../kernel/id.ts";
 import { powerOfTen } from "../../kernel/money/ratio.ts";
-import { decodeAmount, signedSums, type Reader } from "../../platform/database/index.ts";
-import { settlementOf } from "../invoices/index.ts";
-import { figureDecimals, type Period } from "../usage/index.ts";
+import { decodeAmount } from "../../platform/database/schema/table.ts";
+import { signedSums } from "../../platform/database/query/sum-amounts.ts";
+import type { Reader } from "../../platform/database/database.ts";
+import { settlementOf } from "../invoices/options/quotes.ts";
+import { figureDecimals } from "../usage/table.ts";
+import type { Period } from "../usage/service.ts";
 import { inFigureDecimals, type FigureOwner, type Sum } from "./figures.ts";
 
 /** Sums an organization's drafts by creation time. Drafts are not part of the figures. */

@@ -1,7 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { hasTable, type Reader } from "../../platform/database/index.ts";
-import { apiKeys } from "./table.ts";
+import type { Reader } from "../../platform/database/database.ts";
 
 /** A key that works after a restore. */
 export interface RestoredKey {
@@ -32,7 +31,6 @@ export async function restoredKeys(
 }
 
 async function liveIn(former: Reader): Promise<ReadonlySet<string>> {
-  if (!(await hasTable(former, apiKeys))) return new Set();
   const rows = await former.all<{ id: string }>("SELECT id FROM api_keys WHERE revoked_at IS NULL");
   return new Set(rows.map(({ id }) => id));
 }

@@ -1,6 +1,6 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { minute } from "../../kernel/clock.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
+import { everyMinute } from "../../platform/jobs/cron-line.ts";
 import { apiKeyOperations } from "./operations.ts";
 import type { ApiKeyService } from "./service.ts";
 
@@ -9,7 +9,7 @@ export const apiKeysModule: FeatureModule<{ readonly apiKeys: ApiKeyService }> =
   workers: ({ apiKeys }) => [
     {
       name: "api-key-use",
-      everyMs: minute,
+      lines: [everyMinute],
       async run() {
         await apiKeys.flushLastUse(systemContext("api-key-use"));
         return false;

@@ -13,14 +13,11 @@ import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
-import { handlingRole } from "../members/index.ts";
-import {
-  findOrganization,
-  lockOrganization,
-  type OrganizationRow,
-} from "../organizations/index.ts";
+import { handlingRole } from "../members/service.ts";
+import { findOrganization, lockOrganization } from "../organizations/store.ts";
+import type { OrganizationRow } from "../organizations/table.ts";
 import { ApiKeyLimit, ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
 import { countActiveKeys, keyBySecret, listKeys } from "./store.ts";
 import { apiKeys, type ApiKeyRow } from "./table.ts";

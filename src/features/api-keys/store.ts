@@ -1,7 +1,7 @@
 import type { Scope } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { apiKeys, type ApiKeyRow } from "./table.ts";
 

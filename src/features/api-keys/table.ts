@@ -1,6 +1,6 @@
 import type { Scope } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
-import { json, table, text, time, type RowOf } from "../../platform/database/index.ts";
+import { json, table, text, time, type RowOf } from "../../platform/database/schema/table.ts";
 
 export const apiKeys = table(
   "api_keys",

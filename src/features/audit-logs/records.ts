@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { createdTimes, pageParameters } from "../../api/declare/list.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";

@@ -13,11 +13,11 @@ import { formatHead, parseHead, type AuditRow, type SealKey } from "../../platfo
 import { sealAll } from "../../platform/audit/sealer.ts";
 import { auditLogs } from "../../platform/audit/table.ts";
 import { verifyAudit, type AuditVerification } from "../../platform/audit/verify.ts";
-import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, WriteContext } from "../../platform/database/database.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
-import { platformOrganization } from "../organizations/index.ts";
+import { platformOrganization } from "../organizations/store.ts";
 import type { AuditHeadRecord } from "./records.ts";
 
 export interface AuditFilters {

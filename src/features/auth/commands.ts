@@ -1,7 +1,7 @@
 import { commandsOf, statedOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Role } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { UserView } from "../members/index.ts";
+import type { UserView } from "../members/store.ts";
 import type { PasswordService } from "./passwords.ts";
 import type { UserService } from "./users.ts";
 
@@ -17,7 +17,7 @@ export const userCommands = [
     handle: (service, call) =>
       service.list({ limit: call.flag("limit"), cursor: call.flag("cursor") }),
     async present({ data, nextCursor }) {
-      const { presentUser } = await import("../members/index.ts");
+      const { presentUser } = await import("../members/present.ts");
       return { data: data.map(presentUser), nextCursor };
     },
     columns: ["id", "email", "name", "platformRole", "createdAt"],
@@ -66,7 +66,7 @@ export const userCommands = [
       });
     },
     async present(user: UserView) {
-      return (await import("../members/index.ts")).presentUser(user);
+      return (await import("../members/present.ts")).presentUser(user);
     },
     look: (_service, call) => ({
       subject: call.flag("organization") === undefined ? "A new user" : call.organization(),

@@ -5,7 +5,8 @@ import { day, type Clock, type Instant } from "../../kernel/clock.ts";
 import { assert, NotFound } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Reader, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
+import type { RowOf } from "../../platform/database/schema/table.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import {
@@ -13,9 +14,9 @@ import {
   lockUser,
   userByEmail,
   userView,
-  UserNeeded,
   type UserView,
-} from "../members/index.ts";
+} from "../members/store.ts";
+import { UserNeeded } from "../members/errors.ts";
 import { InvalidResetToken, WeakPassword, WrongPassword } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
 import { endResetsOf, revokeSessionsOf } from "./store.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { roles } from "../../api/declare/permissions.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
@@ -9,7 +9,7 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { MembershipRecord, UserRecord } from "../members/index.ts";
+import { MembershipRecord, UserRecord } from "../members/records.ts";
 
 const nameLengthMax = 120;
 

@@ -4,19 +4,19 @@ import { day, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { assert } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import {
   lockUser,
   membershipsOfUser,
   userByEmail,
   userView,
-  type Invitations,
-  type Members,
   type MembershipView,
   type UserView,
-} from "../members/index.ts";
-import type { Organizations } from "../organizations/index.ts";
+} from "../members/store.ts";
+import type { Invitations } from "../members/invitations.ts";
+import type { Members } from "../members/service.ts";
+import type { Organizations } from "../organizations/organizations.ts";
 import type { AccessTokens } from "./sessions/access-tokens.ts";
 import { InvalidCredentials, InvalidRefreshToken, RegistrationClosed } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";

@@ -1,8 +1,9 @@
 import type { Role } from "../../api/declare/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Reader, RowOf, Tx } from "../../platform/database/index.ts";
-import { isPlatformAdmin } from "../members/index.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
+import type { RowOf } from "../../platform/database/schema/table.ts";
+import { isPlatformAdmin } from "../members/store.ts";
 import { passwordResets, refreshTokens, sessions } from "./table.ts";
 
 /** A session with its user. */

@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import { table, text, time } from "../../platform/database/index.ts";
+import { table, text, time } from "../../platform/database/schema/table.ts";
 
 /** A login: the family of refresh tokens that originate from it. */
 export const sessions = table(

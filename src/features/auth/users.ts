@@ -3,10 +3,11 @@ import type { Clock } from "../../kernel/clock.ts";
 import { assert } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../platform/database/database.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
-import { listUsers, userView, type Members, type UserView } from "../members/index.ts";
-import { lockOrganization } from "../organizations/index.ts";
+import { listUsers, userView, type UserView } from "../members/store.ts";
+import type { Members } from "../members/service.ts";
+import { lockOrganization } from "../organizations/store.ts";
 import { requireStrong } from "./passwords.ts";
 
 /** Account management for the operator, independent of the registration setting. */

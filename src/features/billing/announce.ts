@@ -2,7 +2,7 @@ import { bind, type Bound } from "../../kernel/bind.ts";
 import type { z } from "zod";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Tx } from "../../platform/database/index.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
 import type { BillingReader } from "./invoices/service.ts";
 import { presentPlatformInvoice, presentSubscription } from "./present.ts";

@@ -7,9 +7,9 @@ import {
   type Check,
   type Violation,
 } from "../../platform/database/schema/checks.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { countUsedOf } from "../invoices/index.ts";
+import { countUsedOf } from "../invoices/store.ts";
 import { computeCharges, thawInputs } from "./charges.ts";
 import { limitOf } from "./subscriptions/issuing-gate.ts";
 import { numberOf } from "./invoices/issuer.ts";

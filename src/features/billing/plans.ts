@@ -2,7 +2,7 @@ import { findCurrency, type Asset } from "../../kernel/money/asset.ts";
 import { Defect } from "../../kernel/errors.ts";
 import { parseMoney } from "../../kernel/money/money.ts";
 import { divideRounded, powerOfTen } from "../../kernel/money/ratio.ts";
-import type { BillingPolicy, Plan, PlanCatalog } from "../../platform/config/index.ts";
+import type { BillingPolicy, Plan, PlanCatalog } from "../../platform/config/plans.ts";
 
 /** The copy of a plan that a subscription keeps. */
 export type Terms = Omit<Plan, "description" | "policy">;

@@ -4,9 +4,9 @@ import { settlementAsset } from "../../kernel/money/asset.ts";
 import { toIsoOrNull } from "../../kernel/clock.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import type { Plan } from "../../platform/config/index.ts";
-import { presentPayment, type PaymentView } from "../payments/index.ts";
-import { presentWallet } from "../wallets/index.ts";
+import type { Plan } from "../../platform/config/plans.ts";
+import { presentPayment, type PaymentView } from "../payments/present-payment.ts";
+import { presentWallet } from "../wallets/present.ts";
 import type {
   AdminPlatformInvoiceDetailRecord,
   AdminPlatformInvoiceListRecord,

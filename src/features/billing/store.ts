@@ -1,20 +1,12 @@
 import { assert } from "../../kernel/errors.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import {
-  StoreUnavailable,
-  type Database,
-  type Reader,
-  type Tx,
-  type WriteContext,
-} from "../../platform/database/index.ts";
+import { StoreUnavailable } from "../../platform/database/errors.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import {
-  invoicesById,
-  receivedBy,
-  type InvoiceRow,
-  type ManagedInvoices,
-} from "../invoices/index.ts";
+import { invoicesById, type InvoiceRow } from "../invoices/store.ts";
+import { receivedBy } from "../invoices/managed/received.ts";
+import type { ManagedInvoices } from "../invoices/managed/service.ts";
 import {
   platformInvoices,
   platformInvoiceTwins,

@@ -9,7 +9,7 @@ import {
   text,
   time,
   type RowOf,
-} from "../../platform/database/index.ts";
+} from "../../platform/database/schema/table.ts";
 import type { FrozenInputs, LineKind } from "./charges.ts";
 import type { Terms } from "./plans.ts";
 import type { SubscriptionStatus } from "./status.ts";

@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import type { Tx } from "../../platform/database/index.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import { holdLock, tryHoldLock } from "../../platform/database/write/locks.ts";
 
 // Requests and billing runs read a subscription and lock its unpaid invoices before they lock the subscription itself,

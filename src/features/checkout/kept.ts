@@ -2,7 +2,8 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState, NetworkStateRow } from "../../platform/chain/state/network-state.ts";
-import { atTip, quoteFor } from "../invoices/index.ts";
+import { atTip } from "../invoices/payer-view.ts";
+import { quoteFor } from "../invoices/options/quotes.ts";
 import { batchReads } from "./batched.ts";
 import type { CheckoutSources, StoredCheckout } from "./ports.ts";
 import {

@@ -1,8 +1,8 @@
 import { publicAccess } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import type { CheckoutSession } from "./present.ts";
-import { NetworkNotEnabled } from "../wallets/index.ts";
-import { TooManyClaims } from "../payments/index.ts";
+import { NetworkNotEnabled } from "../wallets/errors.ts";
+import { TooManyClaims } from "../payments/errors.ts";
 import {
   AmountTooSmall,
   InvoiceNotOpen,
@@ -14,15 +14,15 @@ import {
   RateUnavailable,
   TokenNotEnabled,
   WalletCapacityExhausted,
-} from "../invoices/index.ts";
+} from "../invoices/errors.ts";
 import {
   NotFromPaymentPage,
   NotRefundable,
   RefundAddressRefused,
   RefundTooEarly,
-  rejectedRequestsMax,
   TooManyRefundRequests,
-} from "../refunds/index.ts";
+} from "../refunds/errors.ts";
+import { rejectedRequestsMax } from "../refunds/rules.ts";
 import {
   CheckoutSessionRecord,
   ChooseOptionRequest,

@@ -10,9 +10,10 @@ import { RateLimited } from "../../api/declare/problems.ts";
 import { keepBody } from "../../api/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
-import { StoreUnavailable, type WriteContext } from "../../platform/database/index.ts";
-import { InvoiceNotOpen, OptionLimitReached } from "../invoices/index.ts";
-import { TooManyClaims } from "../payments/index.ts";
+import { StoreUnavailable } from "../../platform/database/errors.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
+import { InvoiceNotOpen, OptionLimitReached } from "../invoices/errors.ts";
+import { TooManyClaims } from "../payments/errors.ts";
 import { PayerLimitReached } from "./payer-limits.ts";
 import { embedScript, findAsset } from "./page/assets.ts";
 import {
@@ -20,7 +21,7 @@ import {
   RefundAddressRefused,
   RefundTooEarly,
   TooManyRefundRequests,
-} from "../refunds/index.ts";
+} from "../refunds/errors.ts";
 import { fill, networkText, type Catalogue } from "./page/catalogue.ts";
 import type { FormField, PageNotice } from "./page/page-words.ts";
 import { makeRefundPage } from "./page/refund/refund-page.ts";

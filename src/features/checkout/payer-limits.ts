@@ -1,7 +1,7 @@
 import { RateLimited } from "../../api/declare/problems.ts";
 import { day, hour, second, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { payerActs, type PayerAct } from "./table.ts";
 

@@ -1,10 +1,13 @@
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkStateRow } from "../../platform/chain/state/network-state.ts";
-import type { Tx } from "../../platform/database/index.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { Instant } from "../../kernel/clock.ts";
-import type { ChosenOption, PayerInvoice } from "../invoices/index.ts";
-import type { HashClaims, PayerLedger, PayerPayment } from "../payments/index.ts";
-import type { PayerRefund, PayerRefunds } from "../refunds/index.ts";
+import type { ChosenOption } from "../invoices/options/choose.ts";
+import type { PayerInvoice } from "../invoices/payer-view.ts";
+import type { HashClaims } from "../payments/hash-claims/submit-claim.ts";
+import type { PayerLedger, PayerPayment } from "../payments/payer-view.ts";
+import type { PayerRefund } from "../refunds/payer/payer-view.ts";
+import type { PayerRefunds } from "../refunds/payer/payer-refunds.ts";
 
 export type CheckoutPayment = PayerPayment;
 

@@ -11,8 +11,8 @@ import {
 } from "../../platform/chain/networks.ts";
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
-import { compareToRefund, freeSurplus } from "../payments/index.ts";
-import type { PayerRefund } from "../refunds/index.ts";
+import { compareToRefund, freeSurplus } from "../payments/ledger/surplus.ts";
+import type { PayerRefund } from "../refunds/payer/payer-view.ts";
 import { fill, networkText } from "./page/catalogue.ts";
 import { instructionWords } from "./page/english-only.ts";
 import type { CheckoutPayment, StoredCheckout } from "./ports.ts";

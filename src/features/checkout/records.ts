@@ -1,15 +1,12 @@
-import { z } from "zod";
+import * as z from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, moneyAnswer, requestRecord, responseRecord } from "../../api/declare/record.ts";
 import { walletStandards } from "../../platform/chain/networks.ts";
-import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/index.ts";
-import { claimResults } from "../payments/index.ts";
-import {
-  refundAddress,
-  refundHash,
-  refundStatuses,
-  rejectedRequestsMax,
-} from "../refunds/index.ts";
+import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/records.ts";
+import { claimResults } from "../payments/hash-claims/status.ts";
+import { refundAddress, refundHash } from "../refunds/records.ts";
+import { refundStatuses } from "../refunds/status.ts";
+import { rejectedRequestsMax } from "../refunds/rules.ts";
 import { checkoutNotices, checkoutStates, nextActions } from "./rules.ts";
 
 const optionCodeMax = 40;

@@ -1,9 +1,10 @@
 import { hour, minute, type Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
-import type { PayerInvoice } from "../invoices/index.ts";
-import type { PayerRefund } from "../refunds/index.ts";
-import type { ClaimResult, SubmittedTransaction } from "../payments/index.ts";
+import type { PayerInvoice } from "../invoices/payer-view.ts";
+import type { PayerRefund } from "../refunds/payer/payer-view.ts";
+import type { ClaimResult } from "../payments/hash-claims/status.ts";
+import type { SubmittedTransaction } from "../payments/payer-view.ts";
 import type { CheckoutPayment } from "./ports.ts";
 
 /** States shown to the payer. Each has its own text, and no two are merged. */

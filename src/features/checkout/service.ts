@@ -1,15 +1,12 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
 import { keepCheckouts, viewCheckout, type CheckoutNetworks, type FoundCheckout } from "./kept.ts";
-import { InvoiceNotOpen, type ChosenOption } from "../invoices/index.ts";
-import {
-  NotFromPaymentPage,
-  type RefundInput,
-  type RefundOffer,
-  type RequestResult,
-} from "../refunds/index.ts";
+import { InvoiceNotOpen } from "../invoices/errors.ts";
+import type { ChosenOption } from "../invoices/options/choose.ts";
+import { NotFromPaymentPage } from "../refunds/errors.ts";
+import type { RefundInput, RefundOffer, RequestResult } from "../refunds/payer/payer-refunds.ts";
 import { isSameSecret, proofOf } from "../../platform/secrets/tokens.ts";
 import type {
   CheckoutChoice,

@@ -1,21 +1,17 @@
 import { networkStates } from "../../platform/chain/state/network-state.ts";
-import {
-  type Dialect,
-  type RawRow,
-  type Reader,
-  type SqlValue,
-} from "../../platform/database/index.ts";
+import type { Dialect, RawRow, Reader } from "../../platform/database/database.ts";
+import type { SqlValue } from "../../platform/database/schema/table.ts";
 import { among, forEachDialect, listed } from "../../platform/database/query/json-rows.ts";
-import { payerInvoiceColumns, readPayerInvoices } from "../invoices/index.ts";
-import { findLogo, logoPath } from "../organizations/index.ts";
-import { ledgerSql, ledgerVersionSql, readLedger } from "../payments/index.ts";
+import { payerInvoiceColumns, readPayerInvoices } from "../invoices/payer-view.ts";
+import { findLogo, logoPath } from "../organizations/branding/logos.ts";
+import { ledgerSql, ledgerVersionSql, readLedger } from "../payments/payer-view.ts";
 import {
   leftToMerchantSql,
   readLeftToMerchant,
   readRefunds,
   refundsSql,
   refundsVersionSql,
-} from "../refunds/index.ts";
+} from "../refunds/payer/payer-view.ts";
 import type { CheckoutLedger, CheckoutSources, CheckoutVersion, StoredCheckout } from "./ports.ts";
 
 /** Everything that a version depends on must change the text. Organizations and invoices count their changes. */

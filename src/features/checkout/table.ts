@@ -1,4 +1,4 @@
-import { integer, table, text, time } from "../../platform/database/index.ts";
+import { integer, table, text, time } from "../../platform/database/schema/table.ts";
 
 /** Anything that a payer, who has no credential, can do again and again at a checkout, and that leaves rows. */
 export type PayerAct = "option" | "hash" | "refund";

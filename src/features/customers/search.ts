@@ -1,7 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import { hasWords, rarestWord, wordsOf, type SearchQuery } from "../../kernel/search.ts";
 import { startingWith } from "../../platform/database/query/facets.ts";
-import type { Reader, Tx } from "../../platform/database/index.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { customerTerms, type CustomerRow } from "./table.ts";
 

@@ -4,11 +4,8 @@ import { notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { difference, type Journal } from "../../platform/journal/index.ts";
-import {
-  UniqueViolation,
-  type Database,
-  type WriteContext,
-} from "../../platform/database/index.ts";
+import { UniqueViolation } from "../../platform/database/errors.ts";
+import type { Database, WriteContext } from "../../platform/database/database.ts";
 import { ExternalIdTaken } from "./errors.ts";
 import { presentCustomer } from "./present.ts";
 import { writeCustomerTerms } from "./search.ts";

@@ -1,6 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { customers, type CustomerRow } from "./table.ts";

@@ -1,5 +1,12 @@
 import type { Id } from "../../kernel/id.ts";
-import { integer, json, table, text, time, type RowOf } from "../../platform/database/index.ts";
+import {
+  integer,
+  json,
+  table,
+  text,
+  time,
+  type RowOf,
+} from "../../platform/database/schema/table.ts";
 
 export const customers = table(
   "customers",

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { limitParameter, oneOrMore } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, id, record, responseRecord } from "../../api/declare/record.ts";

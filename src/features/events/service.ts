@@ -2,7 +2,7 @@ import { day } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import { idPattern, type Id } from "../../kernel/id.ts";
 import { parsePage } from "../../kernel/page.ts";
-import type { Database } from "../../platform/database/index.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { eventCatalogue, type EventType } from "../../platform/events/catalogue.ts";
 import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";

@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";

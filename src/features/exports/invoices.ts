@@ -1,6 +1,8 @@
 import type { Instant } from "../../kernel/clock.ts";
-import { decodeAmount } from "../../platform/database/index.ts";
-import { excessOf, inReviewOf, owedOf, settlementOf, type InvoiceRow } from "../invoices/index.ts";
+import { decodeAmount } from "../../platform/database/schema/table.ts";
+import { excessOf, settlementOf } from "../invoices/options/quotes.ts";
+import { inReviewOf, owedOf } from "../invoices/settlement/owed.ts";
+import type { InvoiceRow } from "../invoices/store.ts";
 import { moment, settled, exportOf, tokens, tokenUnits } from "./table-export.ts";
 
 interface Row {

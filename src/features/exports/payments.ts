@@ -1,5 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
-import { decodeAmount } from "../../platform/database/index.ts";
+import { decodeAmount } from "../../platform/database/schema/table.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import { notationOf } from "../../platform/chain/networks.ts";
 import { moment, settled, exportOf, tokens } from "./table-export.ts";

@@ -1,5 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
-import { decodeAmount, decodeSignedAmount } from "../../platform/database/index.ts";
+import { decodeAmount, decodeSignedAmount } from "../../platform/database/schema/table.ts";
 import { moment, settled, exportOf } from "./table-export.ts";
 
 interface Row {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { id } from "../../api/declare/record.ts";
 import { createdTimes, momentOf } from "../../api/declare/list.ts";
 

@@ -5,7 +5,7 @@ import type { IdKind } from "../../kernel/id.ts";
 import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { decodeAmount } from "../../platform/database/index.ts";
+import { decodeAmount } from "../../platform/database/schema/table.ts";
 
 /** The lists that can be exported. */
 export const exportNames = ["invoices", "payments", "refunds", "platform_invoices"] as const;

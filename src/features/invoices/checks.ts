@@ -7,7 +7,8 @@ import {
   type Check,
   type Violation,
 } from "../../platform/database/schema/checks.ts";
-import { encodeAmount, type Reader } from "../../platform/database/index.ts";
+import { encodeAmount } from "../../platform/database/schema/table.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { termCheck } from "../../platform/database/term-check.ts";
 import {
   payableTerms,
@@ -18,7 +19,7 @@ import {
 import { invoiceStateOf, type PaymentTotals } from "./rules.ts";
 import { termsOf } from "./search/search-terms.ts";
 import { invoicesById, type InvoiceRow } from "./store.ts";
-import { isSameOption } from "../organizations/index.ts";
+import { isSameOption } from "../organizations/checkout-policy/payment-options.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { anyToken } from "./holds/holds.ts";
 import { optionsOf, quotesOf, type Quote } from "./options/quotes.ts";

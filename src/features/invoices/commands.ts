@@ -8,7 +8,10 @@ import {
   type CommandCall,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import { paymentOptionsFlag, readOptionFlag } from "../organizations/index.ts";
+import {
+  paymentOptionsFlag,
+  readOptionFlag,
+} from "../organizations/checkout-policy/option-list.ts";
 import type { InvoiceView } from "./present.ts";
 import type { CreatedInvoice } from "./issuing/create.ts";
 import type { InvoiceService } from "./service.ts";

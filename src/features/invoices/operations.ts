@@ -1,7 +1,7 @@
 import { organization } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
-import { OrganizationNotVerified } from "../organizations/index.ts";
-import { NetworkNotEnabled } from "../wallets/index.ts";
+import { OrganizationNotVerified } from "../organizations/issuing.ts";
+import { NetworkNotEnabled } from "../wallets/errors.ts";
 import {
   AmountTooLarge,
   AmountTooSmall,

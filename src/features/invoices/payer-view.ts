@@ -2,14 +2,17 @@ import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
-import { columns, decodeRows, type RawRow } from "../../platform/database/index.ts";
+import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
+import type { RawRow } from "../../platform/database/database.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
 import { referenceOf } from "./reference.ts";
 import { confirmationsShown, type InvoiceException, type InvoiceStatus } from "./rules.ts";
-import { isSameOption } from "../organizations/index.ts";
+import {
+  isSameOption,
+  type PaymentOption,
+} from "../organizations/checkout-policy/payment-options.ts";
 import { excessOf, optionsOf, quotesOf, excessSlackOf, type Quote } from "./options/quotes.ts";
 import { quotesMax } from "./options/stored.ts";
-import type { PaymentOption } from "../organizations/index.ts";
 import { owedOf } from "./settlement/owed.ts";
 import { paidAmountOf } from "./settlement/terms-to-pay.ts";
 import { invoices } from "./table.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import {
   anyAddress,
   createdTimes,
@@ -29,7 +29,7 @@ import {
 } from "../../api/declare/record.ts";
 import type { PageQuery } from "../../kernel/page.ts";
 import { percentPattern } from "../../kernel/money/percent.ts";
-import { paymentOptionsInput } from "../organizations/index.ts";
+import { paymentOptionsInput } from "../organizations/checkout-policy/payment-options.ts";
 import { invoiceExceptions, invoiceStatuses } from "./rules.ts";
 
 const codeLengthMax = 40;

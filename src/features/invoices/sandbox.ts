@@ -1,7 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { networkState } from "../../platform/chain/state/network-state.ts";
-import type { Reader, Tx } from "../../platform/database/index.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { endHolds } from "./holds/matching.ts";
 import { announce, changedFields, type AnnouncerDependencies } from "./issuing/announce.ts";
 import { viewOf } from "./present.ts";

@@ -4,7 +4,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { Money } from "../../kernel/money/money.ts";
 import { mapPage, parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
-import type { Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import { cancelInvoice, lockView, saveChange, type ChangeDependencies } from "./issuing/cancel.ts";
 import {
   checkInvoice,

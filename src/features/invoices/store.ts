@@ -1,14 +1,8 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { examinedMax } from "../../platform/database/query/facets.ts";
-import {
-  text,
-  time,
-  type Reader,
-  type RowOf,
-  type SqlValue,
-  type Tx,
-} from "../../platform/database/index.ts";
+import { text, time, type RowOf, type SqlValue } from "../../platform/database/schema/table.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { among, givenRows, givenTexts, listed } from "../../platform/database/query/json-rows.ts";
 import { reopensMs } from "./rules.ts";
 import { invoices } from "./table.ts";

@@ -1,5 +1,13 @@
 import type { Id } from "../../kernel/id.ts";
-import { amount, flag, integer, json, table, text, time } from "../../platform/database/index.ts";
+import {
+  amount,
+  flag,
+  integer,
+  json,
+  table,
+  text,
+  time,
+} from "../../platform/database/schema/table.ts";
 import type { StoredOption } from "./options/stored.ts";
 import type { StoredAside } from "./settlement/aside.ts";
 import type { InvoiceException, InvoiceStatus } from "./rules.ts";

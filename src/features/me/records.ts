@@ -1,8 +1,8 @@
-import { z } from "zod";
+import * as z from "zod";
 import { permissionNames, roles, scopes } from "../../api/declare/permissions.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, id, responseRecord } from "../../api/declare/record.ts";
-import { UserRecord } from "../members/index.ts";
+import { UserRecord } from "../members/records.ts";
 
 const permission = () => z.enum(permissionNames);
 

@@ -3,9 +3,9 @@ import type { Role } from "../../api/declare/permissions.ts";
 import type { ApiKeyActor } from "../../kernel/actor.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Reader } from "../../platform/database/index.ts";
-import { membershipsOfUser, userView, type UserView } from "../members/index.ts";
-import { organizationsById } from "../organizations/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
+import { membershipsOfUser, userView, type UserView } from "../members/store.ts";
+import { organizationsById } from "../organizations/store.ts";
 
 /** An organization in which a credential may act. */
 export interface OwnOrganization {

@@ -1,5 +1,4 @@
-import { hasTable, type Reader } from "../../platform/database/index.ts";
-import { memberships } from "./table.ts";
+import type { Reader } from "../../platform/database/database.ts";
 
 /** A member that a restore brought back. */
 export interface ReturnedMember {
@@ -14,7 +13,7 @@ export async function returnedMembers(
   restored: Reader,
   former: Reader | null,
 ): Promise<readonly ReturnedMember[]> {
-  if (former === null || !(await hasTable(former, memberships))) return [];
+  if (former === null) return [];
   const kept = new Set(
     (await former.all<{ id: string }>("SELECT id FROM memberships")).map(({ id }) => id),
   );

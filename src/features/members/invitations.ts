@@ -7,7 +7,7 @@ import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import { holdLock } from "../../platform/database/write/locks.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import { InvalidInvitation, InvitationAccepted, UserNeeded } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { day, type Instant } from "../../kernel/clock.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 
 /** How long an expired invitation stays in lists, so that the inviter sees its outcome. */

@@ -1,7 +1,8 @@
 import type { Role } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import type { Reader, RowOf, Tx } from "../../platform/database/index.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
+import type { RowOf } from "../../platform/database/schema/table.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { invitations, memberships, users, type InvitationRow } from "./table.ts";
 

@@ -1,6 +1,6 @@
 import type { Role } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
-import { table, text, time, type RowOf } from "../../platform/database/index.ts";
+import { table, text, time, type RowOf } from "../../platform/database/schema/table.ts";
 
 export const users = table(
   "users",

@@ -1,6 +1,6 @@
 import type { Network, NetworkToken } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 
 /** A network with the tokens in which invoices can be issued. */
 export interface OfferedNetwork {

@@ -1,6 +1,6 @@
 import { AllowanceUsed } from "../../api/declare/problems.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
 
 /** The bytes that an organization may store before its approval: texts of rows, events, audit entries and kept answers. */
 export const unapprovedBytesMax = 32 * 1_024 ** 2;

@@ -1,5 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
-import type { Tx } from "../../platform/database/index.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
 import type { Announcement } from "../../platform/journal/index.ts";
 import { VerificationConflict } from "./errors.ts";

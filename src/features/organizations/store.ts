@@ -2,14 +2,10 @@ import { day } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import {
-  columns,
-  decodeRows,
-  hasTable,
-  type Reader,
-  type SqlValue,
-  type Tx,
-} from "../../platform/database/index.ts";
+import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
+import { hasTable } from "../../platform/database/schema/migrate.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
+import type { SqlValue } from "../../platform/database/schema/table.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import type { PaymentOption } from "./checkout-policy/payment-options.ts";

@@ -7,7 +7,7 @@ import {
   text,
   time,
   type RowOf,
-} from "../../platform/database/index.ts";
+} from "../../platform/database/schema/table.ts";
 import type { PaymentOption } from "./checkout-policy/payment-options.ts";
 import type { Decision, LatePayments, VerificationStatus } from "./rules.ts";
 

@@ -1,6 +1,9 @@
 import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import { paymentOptionsFlag, readOptionFlag } from "../organizations/index.ts";
+import {
+  paymentOptionsFlag,
+  readOptionFlag,
+} from "../organizations/checkout-policy/option-list.ts";
 import type { PaymentLinkView } from "./present.ts";
 import type { PaymentLinkService } from "./service.ts";
 

@@ -1,8 +1,8 @@
 import { organization } from "../../api/declare/access.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
-import { AmountTooLarge, TokenNotEnabled, UnsupportedCurrency } from "../invoices/index.ts";
-import { NetworkNotEnabled } from "../wallets/index.ts";
+import { AmountTooLarge, TokenNotEnabled, UnsupportedCurrency } from "../invoices/errors.ts";
+import { NetworkNotEnabled } from "../wallets/errors.ts";
 import { presentPaymentLink, presentPaymentLinks } from "./present.ts";
 import {
   CreatePaymentLinkRequest,

@@ -1,10 +1,11 @@
 import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, Problem } from "../../kernel/errors.ts";
-import { StoreUnavailable } from "../../platform/database/index.ts";
-import { makeLinkPage, makePosterPage, readLanguage } from "../checkout/index.ts";
-import { AmountTooLarge, AmountTooSmall } from "../invoices/index.ts";
-import { logoPath } from "../organizations/index.ts";
+import { StoreUnavailable } from "../../platform/database/errors.ts";
+import { makeLinkPage, makePosterPage } from "../checkout/page/link-pages.ts";
+import { readLanguage } from "../checkout/page/languages.ts";
+import { AmountTooLarge, AmountTooSmall } from "../invoices/errors.ts";
+import { logoPath } from "../organizations/branding/logos.ts";
 import { optionPointer, type PaymentLinkService, type PublicLink } from "./service.ts";
 import type { LinkTerms } from "./terms.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
@@ -9,8 +9,9 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { CreateInvoiceRequest, linkLimitNames } from "../invoices/index.ts";
-import { UsualPaymentOptionRecord } from "../organizations/index.ts";
+import { CreateInvoiceRequest } from "../invoices/records.ts";
+import { linkLimitNames } from "../invoices/errors.ts";
+import { UsualPaymentOptionRecord } from "../organizations/records.ts";
 
 const { amount, settlementCurrency, tokenSymbol, network, walletId, paymentOptions } =
   CreateInvoiceRequest.shape;

@@ -8,16 +8,17 @@ import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../ker
 import { formatMoney, parseMoneyField } from "../../kernel/money/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../platform/database/database.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import { LinkLimitReached, type InvoiceService, type LinkLimitName } from "../invoices/index.ts";
+import { LinkLimitReached, type LinkLimitName } from "../invoices/errors.ts";
+import type { InvoiceService } from "../invoices/service.ts";
 import {
   distinctOptions,
-  findOrganization,
-  type OrganizationRow,
   type PaymentOption,
-} from "../organizations/index.ts";
+} from "../organizations/checkout-policy/payment-options.ts";
+import { findOrganization } from "../organizations/store.ts";
+import type { OrganizationRow } from "../organizations/table.ts";
 import { presentPaymentLink, type PaymentLinkView } from "./present.ts";
 import type { LimitedPaymentLinkRecord } from "./records.ts";
 import { paymentLinks, type PaymentLinkRow } from "./table.ts";

@@ -2,7 +2,7 @@ import { Problem, invalidField } from "../../kernel/errors.ts";
 import { cleanPasted } from "../../kernel/pasted.ts";
 import type { Id } from "../../kernel/id.ts";
 import { formatMoney, type Money } from "../../kernel/money/money.ts";
-import type { InvoiceService } from "../invoices/index.ts";
+import type { InvoiceService } from "../invoices/service.ts";
 
 /** The fields of a link's invoices apart from the amount. */
 export type LinkTerms = Omit<

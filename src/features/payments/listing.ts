@@ -9,7 +9,8 @@ import {
   type Span,
   type Walk,
 } from "../../platform/database/query/facets.ts";
-import type { Reader, SqlValue } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
+import type { SqlValue } from "../../platform/database/schema/table.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import {
   alongFacets,
@@ -30,7 +31,7 @@ import {
   keyAt,
   positionOfKey,
 } from "../../platform/database/query/list-order.ts";
-import { isReceiverSql } from "../wallets/index.ts";
+import { isReceiverSql } from "../wallets/store.ts";
 import {
   boundsOf,
   facetFilterOf,

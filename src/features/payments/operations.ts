@@ -1,8 +1,8 @@
 import { organization } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { InvoiceNotCancelable, ManagedByBilling } from "../invoices/index.ts";
-import { NetworkNotEnabled } from "../wallets/index.ts";
+import { InvoiceNotCancelable, ManagedByBilling } from "../invoices/errors.ts";
+import { NetworkNotEnabled } from "../wallets/errors.ts";
 import type { PaymentDecisions } from "./decisions/decide-payment.ts";
 import {
   AllocationTooLarge,

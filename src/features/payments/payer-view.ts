@@ -1,6 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { decodeAmount, type Dialect } from "../../platform/database/index.ts";
+import { decodeAmount } from "../../platform/database/schema/table.ts";
+import type { Dialect } from "../../platform/database/database.ts";
 import { jsonArray, jsonRows } from "../../platform/database/query/json-rows.ts";
 import { type ClaimReason, type ClaimResult, type ClaimState } from "./hash-claims/status.ts";
 import { resultOf } from "./hash-claims/result.ts";

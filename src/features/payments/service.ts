@@ -3,7 +3,7 @@ import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { notationOf, type Network } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import type { PaymentView } from "./present-payment.ts";
 import { positionIn, sortOf, type PaymentFilters } from "./filters.ts";
 import { listPayments } from "./listing.ts";

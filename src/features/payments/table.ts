@@ -8,7 +8,7 @@ import {
   text,
   time,
   type RowOf,
-} from "../../platform/database/index.ts";
+} from "../../platform/database/schema/table.ts";
 import type { ClaimReason, ClaimState } from "./hash-claims/status.ts";
 import type { MatchRule, PaymentSource, PaymentStatus } from "./payment-status.ts";
 import type { Disposition, TransferDecision, WaitingReason } from "./inbox/status.ts";

@@ -1,7 +1,7 @@
 import { second, type Clock } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { networkState } from "../../platform/chain/state/network-state.ts";
-import type { Database } from "../../platform/database/index.ts";
+import type { Database } from "../../platform/database/database.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";
 import type { Monitor } from "./watcher/provider-monitor.ts";

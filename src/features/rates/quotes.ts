@@ -1,6 +1,6 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invertRate, type Rate } from "../../kernel/money/rate.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
 import { isFresh, lookEveryMs, sourceSeparator, unknownPair, type PairState } from "./rules.ts";
 import { readBook, type Book } from "./store.ts";

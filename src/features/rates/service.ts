@@ -2,7 +2,7 @@ import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { formatRate } from "../../kernel/money/rate.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
 import { createPoller } from "../../platform/rates/poller.ts";

@@ -1,5 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
-import type { Reader, Tx } from "../../platform/database/index.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { readingOf, storedReading, type PairState } from "./rules.ts";
 import { rateBook, type RateBookRow } from "./table.ts";
 

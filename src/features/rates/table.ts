@@ -1,4 +1,4 @@
-import { integer, json, table, time, type RowOf } from "../../platform/database/index.ts";
+import { integer, json, table, time, type RowOf } from "../../platform/database/schema/table.ts";
 import type { StoredReading } from "./rules.ts";
 
 /** Stored state of a pair. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
-import type { Database, Reader, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, WriteContext } from "../../platform/database/database.ts";
 import { meta } from "../../platform/database/schema/meta.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";

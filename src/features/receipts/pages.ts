@@ -5,7 +5,8 @@ import {
   type PageAnswer,
   type PageCall,
 } from "../../api/page.ts";
-import { makeVerifyPage, readLanguage, type Verification } from "../checkout/index.ts";
+import { makeVerifyPage, type Verification } from "../checkout/page/verify-page.ts";
+import { readLanguage } from "../checkout/page/languages.ts";
 import type { ReceiptService } from "./service.ts";
 import { signedTextMax } from "./signed-text.ts";
 

@@ -1,8 +1,9 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
 import { second, type Clock } from "../../kernel/clock.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
-import type { WriteContext } from "../../platform/database/index.ts";
-import type { CheckoutService, CheckoutSession } from "../checkout/index.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
+import type { CheckoutService } from "../checkout/service.ts";
+import type { CheckoutSession } from "../checkout/present.ts";
 import { NothingToPay, NotPaid } from "./errors.ts";
 import type { ReceiptKeys } from "./keys.ts";
 import {

@@ -1,9 +1,9 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { Tx } from "../../platform/database/index.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
 import { difference, type Journal } from "../../platform/journal/index.ts";
-import type { RefundRequests } from "../payments/index.ts";
+import type { RefundRequests } from "../payments/ledger/types.ts";
 import { presentRefund, viewOf } from "./present.ts";
 import { insertRefund, lockRequested, saveRefund } from "./store.ts";
 import type { RefundRow } from "./table.ts";

@@ -5,9 +5,10 @@ import {
   type Check,
   type Violation,
 } from "../../platform/database/schema/checks.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { isCounted, readSurpluses } from "../payments/index.ts";
+import { isCounted } from "../payments/ledger/payment-rules.ts";
+import { readSurpluses } from "../payments/ledger/read-surpluses.ts";
 import { refunds, type RefundRow } from "./table.ts";
 
 /** Compares payments' sums of refunds with their refunds, and with their surplus. */

@@ -5,7 +5,7 @@ import { tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import type { Receipt } from "../../platform/chain/client.ts";
 import { notationOf, type Network, type Notation } from "../../platform/chain/networks.ts";
-import type { Opinion } from "../payments/index.ts";
+import type { Opinion } from "../payments/networks/held.ts";
 import { RefundRecord } from "./records.ts";
 import type { RefundRefusal } from "./status.ts";
 import type { RefundRow } from "./table.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
@@ -12,7 +12,7 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { matchRules } from "../payments/index.ts";
+import { matchRules } from "../payments/payment-status.ts";
 import { refundRefusals, refundSources, refundStatuses } from "./status.ts";
 
 const reasonLengthMax = 500;

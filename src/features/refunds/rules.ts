@@ -1,9 +1,13 @@
 import { minute, second } from "../../kernel/clock.ts";
 import { finalConfirmations } from "../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
-import { isCounted, type RefundablePayment } from "../payments/index.ts";
+import { isCounted } from "../payments/ledger/payment-rules.ts";
+import type { RefundablePayment } from "../payments/refunds/refundable.ts";
 import { NotRefundable, RefundNotRequested, RefundTooEarly } from "./errors.ts";
 import type { RefundRow } from "./table.ts";
+
+/** The number of payers' requests for a refund of one payment that the merchant rejects before payers can ask for none. */
+export const rejectedRequestsMax = 3;
 
 /**
  * Throws 409 `not_refundable` if the payment, of which no refund is requested, has no surplus and waiting gives it none,

@@ -6,14 +6,11 @@ import { tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money, parseMoneyField } from "../../kernel/money/money.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import {
-  UniqueViolation,
-  type Database,
-  type Tx,
-  type WriteContext,
-} from "../../platform/database/index.ts";
-import { ProviderUnusable, type RefundablePayment, type RefundLedger } from "../payments/index.ts";
-import { readRefundAddress } from "./payer/address-rules.ts";
+import { UniqueViolation } from "../../platform/database/errors.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
+import { ProviderUnusable } from "../payments/errors.ts";
+import type { RefundablePayment, RefundLedger } from "../payments/refunds/refundable.ts";
+import { readRefundAddress } from "./payer/refund-address.ts";
 import { writeRefund, type RefundJournal } from "./changes.ts";
 import { RefundOpen, RefundTooLarge, TransactionUsed } from "./errors.ts";
 import { viewOf, type HeldRefund, type RefundView } from "./present.ts";

@@ -1,11 +1,12 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
-import type { Reader, Tx } from "../../platform/database/index.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import type { RefundStatus } from "./status.ts";
 import { refunds, type RefundRow } from "./table.ts";
+import { rejectedRequestsMax } from "./rules.ts";
 
 export interface RefundFilters {
   readonly status?: RefundStatus | undefined;
@@ -47,8 +48,6 @@ export async function sentAmong(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The number of payers' requests for a refund of one payment that the merchant rejects before payers can ask for none. */
-export const rejectedRequestsMax = 3;
 /** The same for the refunds of a payment whose public hash somebody submitted, whoever asked for them. */
 const rejectedOfSubmittedMax = 1;
 

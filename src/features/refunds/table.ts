@@ -1,6 +1,13 @@
 import type { Id } from "../../kernel/id.ts";
-import { amount, integer, table, text, time, type RowOf } from "../../platform/database/index.ts";
-import type { MatchRule } from "../payments/index.ts";
+import {
+  amount,
+  integer,
+  table,
+  text,
+  time,
+  type RowOf,
+} from "../../platform/database/schema/table.ts";
+import type { MatchRule } from "../payments/payment-status.ts";
 import type { RefundRefusal, RefundSource, RefundStatus } from "./status.ts";
 
 /** Refunds of payments' surplus, which merchants pay from their own wallets. */

@@ -1,7 +1,7 @@
 import { hour, type Instant } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { powerOfTen } from "../../kernel/money/ratio.ts";
-import type { Tx } from "../../platform/database/index.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import { figureChanges, figureDecimals, type Measure } from "./table.ts";
 
 /** Fields of an invoice that the figures use. */

@@ -1,6 +1,7 @@
 import { day, hour, second, type Instant } from "../../kernel/clock.ts";
-import { columns, decodeRows } from "../../platform/database/index.ts";
-import type { Database, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
+import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
+import type { RowOf } from "../../platform/database/schema/table.ts";
 import { givenRows } from "../../platform/database/query/json-rows.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";

@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import { amount, integer, table, text, time } from "../../platform/database/index.ts";
+import { amount, integer, table, text, time } from "../../platform/database/schema/table.ts";
 
 /** The counted quantities. The subject subdivides a measure. */
 export type Measure =

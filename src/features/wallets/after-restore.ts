@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import { hasTable, type Reader, type Tx } from "../../platform/database/index.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { forEachDialect, givenRows } from "../../platform/database/query/json-rows.ts";
 import { walletClaims } from "./table.ts";
 
@@ -37,8 +37,6 @@ const keepIndexesSql = forEachDialect(
  * @param former null if it cannot be read: every key then skips `skippedAddresses`
  */
 export async function continueIndexes(tx: Tx, former: Reader | null): Promise<void> {
-  // Backups of the first migration levels have no wallets.
-  if (!(await hasTable(tx, walletClaims))) return;
   if (former === null) {
     await tx.run(
       `UPDATE wallet_claims SET next_index = next_index + ${String(skippedAddresses)}
@@ -46,7 +44,6 @@ export async function continueIndexes(tx: Tx, former: Reader | null): Promise<vo
     );
     return;
   }
-  if (!(await hasTable(former, walletClaims))) return;
   // Only columns that former stores of all migration levels have.
   const used = await former.all<{
     family: string;

@@ -1,7 +1,7 @@
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkKind } from "../../platform/chain/networks.ts";
-import type { Tx } from "../../platform/database/index.ts";
+import type { Tx } from "../../platform/database/database.ts";
 import { WalletAddressUnavailable } from "./errors.ts";
 import { mayTake, strideOf, type AddressTaker, type Receiver } from "./rules.ts";
 import {

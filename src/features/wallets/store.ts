@@ -4,15 +4,13 @@ import type { PageRequest } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import {
   columnName,
-  columns,
-  decodeRows,
   integer,
   text,
-  type Reader,
   type RowOf,
   type SqlValue,
-  type Tx,
-} from "../../platform/database/index.ts";
+} from "../../platform/database/schema/table.ts";
+import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { forEachDialect, givenRows, listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { skipLocked } from "../../platform/database/write/locks.ts";

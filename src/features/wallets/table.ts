@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import { integer, table, text, time } from "../../platform/database/index.ts";
+import { integer, table, text, time } from "../../platform/database/schema/table.ts";
 
 /**
  * Receiving wallets of organizations, one network each. Public data only: an address, or an extended key from which

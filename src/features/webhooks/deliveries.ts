@@ -4,7 +4,8 @@ import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, RowOf, WriteContext } from "../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../platform/database/database.ts";
+import type { RowOf } from "../../platform/database/schema/table.ts";
 import {
   deliveriesToReplay,
   listAttempts,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { organization } from "../../api/declare/access.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operationsOf } from "../../api/declare/operation.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { presentRow } from "../../api/declare/present.ts";
 import { toIsoOrNull } from "../../kernel/clock.ts";
-import type { RowOf } from "../../platform/database/index.ts";
+import type { RowOf } from "../../platform/database/schema/table.ts";
 import {
   WebhookAttemptRecord,
   WebhookDeliveryRecord,

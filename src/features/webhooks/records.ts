@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import {

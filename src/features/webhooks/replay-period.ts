@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Interrupted, type CommandCall } from "../../api/declare/command.ts";
 import { id, instant } from "../../api/declare/record.ts";
 import { defineProblem, InvalidRequest, Problem } from "../../kernel/errors.ts";

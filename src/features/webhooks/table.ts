@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import { integer, json, table, text, time } from "../../platform/database/index.ts";
+import { integer, json, table, text, time } from "../../platform/database/schema/table.ts";
 import type { FailureKind } from "../../platform/outbound/failure.ts";
 import type { DeliveryStatus, EndpointStatus } from "./status.ts";
 

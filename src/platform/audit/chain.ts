@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
-import type { RowOf } from "../database/index.ts";
+import type { RowOf } from "../database/schema/table.ts";
 import type { auditLogs } from "./table.ts";
 
 export type AuditRow = RowOf<typeof auditLogs>;

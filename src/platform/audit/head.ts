@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { Defect } from "../../kernel/errors.ts";
-import type { Reader, Tx } from "../database/index.ts";
+import type { Reader, Tx } from "../database/database.ts";
 import { meta } from "../database/schema/meta.ts";
 import { isSameSecret } from "../secrets/tokens.ts";
 import { formatHead, genesis, parseHead, type ChainHead, type SealKey } from "./chain.ts";

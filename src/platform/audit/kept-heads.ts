@@ -1,5 +1,5 @@
 import { toIso } from "../../kernel/clock.ts";
-import type { Reader } from "../database/index.ts";
+import type { Reader } from "../database/database.ts";
 import { events } from "../events/table.ts";
 import { parseHead, type ChainHead } from "./chain.ts";
 

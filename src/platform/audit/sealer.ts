@@ -1,6 +1,6 @@
 import { second, type Instant } from "../../kernel/clock.ts";
 import { assert } from "../../kernel/errors.ts";
-import type { Database, Reader, Tx, WriteContext } from "../database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../database/database.ts";
 import type { Worker } from "../jobs/background.ts";
 import type { Leases } from "../jobs/leases.ts";
 import { hashOf, type ChainHead, type SealKey } from "./chain.ts";

@@ -1,5 +1,5 @@
 import type { Actor } from "../../kernel/actor.ts";
-import { integer, json, table, text, time } from "../database/index.ts";
+import { integer, json, table, text, time } from "../database/schema/table.ts";
 
 /** The audit log: who changed what. An entry is written with the change, and never changed except by sealing. */
 export const auditLogs = table(

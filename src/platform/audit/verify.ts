@@ -1,4 +1,4 @@
-import type { Database, Reader, WriteContext } from "../database/index.ts";
+import type { Database, Reader, WriteContext } from "../database/database.ts";
 import { genesis, hashOf, type AuditRow, type ChainHead, type SealKey } from "./chain.ts";
 import { headBroken, readHead, type StoredHead } from "./head.ts";
 import { announcedHeads, type KeptHead } from "./kept-heads.ts";

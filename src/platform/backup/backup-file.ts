@@ -2,7 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
-import type { Dialect } from "../database/index.ts";
+import type { Dialect } from "../database/database.ts";
 import type { TablePart, TableShape } from "../database/transfer/rows.ts";
 import { isSameSecret } from "../secrets/tokens.ts";
 import { createArchive, damaged, readArchive } from "./archive.ts";

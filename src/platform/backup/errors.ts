@@ -13,6 +13,13 @@ export const BackupMissing = defineProblem({
   title: "No backup found",
 });
 
+/** The backup is from before the versions that this program migrates. */
+export const BackupTooOld = defineProblem({
+  code: "backup_too_old",
+  status: 409,
+  title: "The backup is too old for this program",
+});
+
 /** A newer program made the backup. */
 export const BackupTooNew = defineProblem({
   code: "backup_too_new",

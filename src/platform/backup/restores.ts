@@ -1,5 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
-import type { Reader, Tx } from "../database/index.ts";
+import type { Reader, Tx } from "../database/database.ts";
 import { meta } from "../database/schema/meta.ts";
 
 /** A restore in the history of a store. Whatever counts up in the store may be given twice: before and after it. */

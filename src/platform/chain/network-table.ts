@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { powerOfTen } from "../../kernel/money/ratio.ts";
 import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
-import type { Reader } from "../database/index.ts";
+import type { Reader } from "../database/database.ts";
 import type { Address } from "./client.ts";
 import type { Fetch } from "./evm/fetch.ts";
 import type { PooledProvider, ProviderEndpoint } from "./providers/provider.ts";

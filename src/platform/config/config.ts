@@ -13,8 +13,8 @@ export interface ConfiguredNetwork extends Network {
   readonly endpoints: readonly ProviderEndpoint[];
 }
 
-/** All settings by name, parsed and validated together. */
-export interface Config extends Omit<
+/** The settings by name, without the tables of networks, plans and rates. */
+export interface PlainConfig extends Omit<
   SettingValues,
   "configFile" | "networks" | "networksFile" | "plansFile" | "rates" | "ratesFile"
 > {
@@ -23,6 +23,13 @@ export interface Config extends Omit<
   readonly proxy: ProxySettings;
   /** The settings file that was read; null: none was found. */
   readonly configFile: string | null;
+  readonly networksFile: string;
+  readonly plansFile: string;
+  readonly ratesFile: string;
+}
+
+/** All settings by name, parsed and validated together. */
+export interface Config extends PlainConfig {
   /** The enabled networks, in the order in which the setting names them. */
   readonly networks: readonly ConfiguredNetwork[];
   /**
@@ -30,9 +37,6 @@ export interface Config extends Omit<
    * records still refer to it.
    */
   readonly knownNetworks: readonly ConfiguredNetwork[];
-  readonly networksFile: string;
-  readonly plansFile: string;
-  readonly ratesFile: string;
   /** The plan from the rates file; without its sources if they are switched off. */
   readonly rates: RatesPlan;
   /** The plans of the plans file. */

@@ -1,10 +1,15 @@
-import { readProxySettings } from "../outbound/proxy.ts";
+import { readProxySettings, type ProxySettings } from "../outbound/proxy.ts";
 import { join } from "node:path";
 import type { Network } from "../chain/networks.ts";
 import { once } from "../once.ts";
 import type { RatesPlan } from "../rates/plan.ts";
-import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
-import { ConfigError } from "./config.ts";
+import {
+  type Config,
+  type ConfigProblem,
+  type LoadedConfig,
+  type PlainConfig,
+  ConfigError,
+} from "./config.ts";
 import {
   findFolderFault,
   findWriters,
@@ -14,16 +19,13 @@ import {
 } from "./files/files.ts";
 import { configureNetworks } from "./files/load-networks.ts";
 import { loadNetworkTable, loadPlans, loadRates, tableFiles } from "./files/load-tables.ts";
-import type { Reading } from "./files/config-report.ts";
-import { makeReading } from "./files/config-report.ts";
+import { type Reading, makeReading } from "./files/config-report.ts";
 import type { Mode, Setting, Settings, ValuesOf } from "./setting.ts";
-import type { SettingValues } from "./settings.ts";
-import { isLongEnough, secretBytesMin, settings } from "./settings.ts";
-import type { SettingsFile, Sources } from "./sources.ts";
-import { findRawSettings, nameOf } from "./sources.ts";
+import { type SettingValues, isLongEnough, secretBytesMin, settings } from "./settings.ts";
+import { type SettingsFile, type Sources, findRawSettings, nameOf } from "./sources.ts";
 import type { PlanCatalog } from "./plans.ts";
 import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./files/unknown.ts";
-import { InvalidValue } from "./value-type.ts";
+import { InvalidValue, readValue } from "./value-type.ts";
 
 export interface LoadOptions {
   readonly mode: Mode;
@@ -53,9 +55,7 @@ export async function loadConfig(
   reading.problems.push(...findUnknown(declared, sources, table));
   const secret = await loadSecret(values, sources, reading);
   const plans = await loadPlans(files, values, sources, reading);
-  const proxy = readProxySettings(sources.env, (name, message) => {
-    reading.problems.push({ name, message });
-  });
+  const proxy = readProxy(sources, reading);
   if (mode !== "cli" && values.databaseUrl === null) {
     const fault = await findFolderFault(values.dataDir, options.isWritable);
     if (fault !== null) {
@@ -120,18 +120,30 @@ export interface Tables {
 }
 
 /**
- * Reads the settings that exist once, without the tables: for commands that must answer at once. The settings of
- * networks are checked with their table.
+ * Reads the settings without the tables, for commands, most of which need none of them. The settings of networks are
+ * checked with their table.
  * @throws ConfigError
  */
-export async function loadPlainSettings(
+export async function loadPlainConfig(
   options: Omit<LoadOptions, "isWritable">,
-): Promise<{ readonly settings: SettingValues; readonly tables: Tables }> {
+): Promise<{ readonly config: PlainConfig; readonly tables: Tables }> {
+  const { mode } = options;
   const { sources, reading, values } = await readSources(settings, options);
   reading.problems.push(...findUnknown(settings, sources, null));
   const secret = await loadSecret(values, sources, reading);
+  const proxy = readProxy(sources, reading);
   requireValid(reading);
-  return { settings: { ...values, secret }, tables: makeTables(options.mode, values, sources) };
+  const configFile = sources.file?.path ?? null;
+  return {
+    config: { ...values, ...tableFiles(values, mode), mode, configFile, proxy, secret },
+    tables: makeTables(mode, values, sources),
+  };
+}
+
+function readProxy(sources: Sources, reading: Reading): ProxySettings {
+  return readProxySettings(sources.env, (name, message) => {
+    reading.problems.push({ name, message });
+  });
 }
 
 function makeTables(mode: Mode, values: SettingValues, sources: Sources): Tables {
@@ -191,7 +203,7 @@ async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFil
 function quietly<T>(setting: Setting<T>, sources: Sources): NonNullable<T> | null {
   const given = findRawSettings(setting, sources);
   try {
-    return given === null ? null : setting.type.read(given.value, given.folder);
+    return given === null ? null : readValue(setting.schema, given.value, given.folder);
   } catch {
     return null;
   }
@@ -209,14 +221,15 @@ function readSettings<D extends Settings>(
   const values = Object.values(declared).map((setting) => {
     const given = findRawSettings(setting, sources);
     const key = setting.inFile ? setting.name : null;
-    const value = reading.read(setting.env, key, setting.type, given) ?? fallback(setting, sources);
+    const value =
+      reading.read(setting.env, key, setting.schema, given) ?? fallback(setting, sources);
     return [setting.name, value];
   });
   return Object.fromEntries(values) as ValuesOf<D>;
 }
 
-function fallback(setting: Setting<unknown>, { cwd }: Sources): unknown {
-  return setting.default === null ? null : setting.type.read(setting.default, cwd);
+function fallback(setting: Setting, { cwd }: Sources): unknown {
+  return setting.default === null ? null : readValue(setting.schema, setting.default, cwd);
 }
 
 function findUnknown(

@@ -1,9 +1,9 @@
+import { z } from "zod";
 import type { Network, NetworkProvider } from "../chain/networks.ts";
 import type { ProviderEndpoint } from "../chain/providers/provider.ts";
 import { maskSecret, maskUrl } from "./mask.ts";
 import { isMapping } from "./sources.ts";
-import type { ValueType } from "./value-type.ts";
-import { InvalidValue, list, providerUrl, wholeNumber } from "./value-type.ts";
+import { InvalidValue, list, providerUrl, wholeNumber, worded } from "./value-type.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
 /** The request limit for a provider that is not in the table, per second: it may be the operator's own node. */
@@ -21,38 +21,39 @@ const ownHeaders = ["host", "connection", "content-length", "content-type", "tra
 const headersExample = '{"TRON-PRO-API-KEY":"…"}';
 const headersTake = `a JSON object of headers such as ${headersExample}`;
 
-const providerHeaders: ValueType<ProviderHeaders> = {
-  takes: headersTake,
-  placeholder: "json",
-  isSecret: true,
-  read(given) {
+const headersSchema = z
+  .preprocess(
+    asObject,
+    z.custom<Readonly<Record<string, unknown>>>(isMapping, { error: `must be ${headersTake}` }),
+  )
+  .transform((entries): ProviderHeaders => {
     const all: Record<string, string> = {};
     const byProvider: Record<string, Readonly<Record<string, string>>> = {};
-    for (const [name, value] of Object.entries(asObject(given))) {
+    for (const [name, value] of Object.entries(entries)) {
       if (isMapping(value)) byProvider[name] = readHeaders(value);
       else Object.assign(all, readHeaders({ [name]: value }));
     }
     return { all, byProvider };
-  },
-  show({ all, byProvider }) {
+  });
+const providerHeaders = worded(headersSchema, {
+  takes: headersTake,
+  placeholder: "json",
+  isSecret: true,
+  show({ all, byProvider }: ProviderHeaders) {
     const shown = Object.entries(byProvider).map(([provider, headers]) => {
       return [parseUrl(provider) === null ? provider : maskUrl(provider), names(headers)];
     });
     return JSON.stringify({ ...names(all), ...(Object.fromEntries(shown) as object) });
   },
-};
+});
 
-function asObject(given: unknown): Readonly<Record<string, unknown>> {
-  let value = given;
-  if (typeof given === "string") {
-    try {
-      value = JSON.parse(given);
-    } catch {
-      value = null;
-    }
+function asObject(given: unknown): unknown {
+  if (typeof given !== "string") return given;
+  try {
+    return JSON.parse(given);
+  } catch {
+    return null;
   }
-  if (!isMapping(value)) throw new InvalidValue(`must be ${headersTake}`);
-  return value;
 }
 
 function readHeaders(given: Readonly<Record<string, unknown>>): Record<string, string> {
@@ -86,7 +87,7 @@ export interface NetworkSetting<T> {
   readonly name: string;
   /** The suffix of its environment variable: TILL_TRON_RPC_URLS. */
   readonly envSuffix: string;
-  readonly type: ValueType<T>;
+  readonly schema: z.ZodType<T>;
   /** True if it concerns providers, which a simulated network does not have. */
   readonly isForProviders: boolean;
   readonly description: string;
@@ -97,7 +98,7 @@ export const networkSettings = {
   rpcUrls: {
     name: "rpcUrls",
     envSuffix: "RPC_URLS",
-    type: list(providerUrl, 1),
+    schema: list(providerUrl, 1),
     isForProviders: true,
     description:
       "The URLs of the network's providers, in order of preference; they replace those of the network table. With two " +
@@ -107,7 +108,7 @@ export const networkSettings = {
   rpcHeaders: {
     name: "rpcHeaders",
     envSuffix: "RPC_HEADERS",
-    type: providerHeaders,
+    schema: providerHeaders,
     isForProviders: true,
     description:
       "Headers for the providers, as a JSON object: a name with its value applies to all providers; below a provider's " +
@@ -117,7 +118,7 @@ export const networkSettings = {
   confirmations: {
     name: "confirmations",
     envSuffix: "CONFIRMATIONS",
-    type: wholeNumber(1, 10_000, "blocks"),
+    schema: wholeNumber(1, 10_000, "blocks"),
     isForProviders: false,
     description:
       "The number of blocks that confirm a payment, including the block that contains it.",
@@ -126,7 +127,7 @@ export const networkSettings = {
   pollMs: {
     name: "pollMs",
     envSuffix: "POLL_MS",
-    type: wholeNumber(10, 3_600_000, "milliseconds"),
+    schema: wholeNumber(10, 3_600_000, "milliseconds"),
     isForProviders: false,
     description: "Poll interval for new blocks, in milliseconds.",
     example: "2000",

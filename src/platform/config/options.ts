@@ -1,5 +1,6 @@
 import type { Setting, Settings } from "./setting.ts";
 import { settings } from "./settings.ts";
+import { wordsOf } from "./value-type.ts";
 
 /** A flag in the form that the command-line parser takes. */
 export interface SettingOption {
@@ -18,8 +19,9 @@ export function allOptions(declared: Settings = settings): SettingOption[] {
   return Object.values(declared).flatMap(toOption);
 }
 
-function toOption({ flag, type, description, env }: Setting<unknown>): SettingOption[] {
+function toOption({ flag, schema, description, env }: Setting): SettingOption[] {
   if (flag === null) return [];
-  const flags = type.placeholder === "" ? flag : `${flag} <${type.placeholder}>`;
+  const { placeholder } = wordsOf(schema);
+  const flags = placeholder === "" ? flag : `${flag} <${placeholder}>`;
   return [{ flags, description: `${description.split(/(?<=\.) /)[0] ?? ""} (${env})` }];
 }

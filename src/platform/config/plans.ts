@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { findCurrency, type Asset } from "../../kernel/money/asset.ts";
 import { formatMoney, moneyPattern, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
 import { parseYaml, type ParsedFile, type Report } from "./files/parse-yaml.ts";

@@ -2,6 +2,7 @@ import type { NetworkSetting } from "./network-settings.ts";
 import { networkSettings } from "./network-settings.ts";
 import type { Setting, Settings } from "./setting.ts";
 import { settings } from "./settings.ts";
+import { wordsOf } from "./value-type.ts";
 
 /** Generates docs/settings.md from the declarations of all settings. */
 export function settingsReference(all: Settings = settings): string {
@@ -46,12 +47,12 @@ const introduction = [
     "differs. A server that starts beside another one with different settings logs a warning.",
 ];
 
-function describe(setting: Setting<unknown>): string {
-  const { env, flag, name, inFile, type, description, demo, example } = setting;
+function describe(setting: Setting): string {
+  const { env, flag, name, inFile, schema, description, demo, example } = setting;
   const byDefault = setting.default === null ? "not set" : shown(setting.default);
   const inDemo = demo === null ? "" : `; in the demo ${shown(demo)}`;
   return entry(env, description, [
-    ["Takes", type.takes],
+    ["Takes", wordsOf(schema).takes],
     ["Default", byDefault + inDemo],
     ["Flag", flag === null ? "none" : code(flag)],
     ["In the file", inFile ? code(name) : "no"],
@@ -65,9 +66,9 @@ function describeNetworkSettings(): string[] {
     "### Per network",
     "Each network of the table, enabled or not, has settings of its own. Their names contain its id in capitals: " +
       "`TILL_TRON_CONFIRMATIONS`, `TILL_ETHEREUM_CONFIRMATIONS`. The sandbox needs no providers.",
-    ...all.map(({ name, envSuffix, type, description, example }) =>
+    ...all.map(({ name, envSuffix, schema, description, example }) =>
       entry(`TILL_<NETWORK>_${envSuffix}`, description, [
-        ["Takes", type.takes],
+        ["Takes", wordsOf(schema).takes],
         ["Default", name === "rpcHeaders" ? "not set" : "the network table's"],
         ["Flag", "none"],
         ["In the file", `\`${name}\` below the network's id`],

@@ -1,4 +1,5 @@
-import type { ValueType } from "./value-type.ts";
+import type { z } from "zod";
+import { wordsOf } from "./value-type.ts";
 
 /** The section of docs/settings.md that lists the setting. */
 export type SettingGroup =
@@ -15,10 +16,12 @@ export type SettingGroup =
 /** How the program was started. Some defaults differ in the demo, and only a server needs a writable store. */
 export type Mode = "serve" | "demo" | "cli";
 
-interface Declaration<T> {
+/** A setting as it is declared, under its name. */
+interface Declaration {
   readonly group: SettingGroup;
-  readonly type: ValueType<T>;
-  /** The default in the form of an environment variable. */
+  /** A schema of value-type.ts, which says whether it is a secret. */
+  readonly schema: z.ZodType;
+  /** The default in the form of an environment variable; without one, the setting is null unless it is given. */
   readonly default?: string;
   /** The demo's default, if it differs. */
   readonly demo?: string;
@@ -36,84 +39,47 @@ interface Declaration<T> {
 }
 
 /** A setting. Loading, `config show` and docs/settings.md are derived from its declaration. */
-export interface Setting<T> {
+export interface Setting<T = unknown> extends Required<
+  Pick<Declaration, "group" | "description" | "env" | "flag" | "inFile" | "ignoredInDemo">
+> {
   /** The key in till.yaml and in Config. */
   readonly name: string;
-  readonly group: SettingGroup;
-  readonly type: ValueType<NonNullable<T>>;
+  readonly schema: z.ZodType<NonNullable<T>>;
   readonly default: string | null;
   readonly demo: string | null;
-  readonly description: string;
   readonly example: string | null;
-  readonly env: string;
-  readonly flag: string | null;
-  readonly inFile: boolean;
-  readonly ignoredInDemo: boolean;
 }
 
-/** A setting without its name, which is the key under which it is declared. */
-type Unnamed<T> = Omit<Setting<T>, "name" | "env" | "flag"> & {
-  readonly env: string | null;
-  /** Undefined: derived from the name. */
-  readonly flag: string | null | undefined;
-};
+type ValueOf<D extends Declaration> =
+  | z.output<D["schema"]>
+  | (D extends { readonly default: string } ? never : null);
 
-/** Declares a setting with a default. */
-export function required<T extends object | string | number | boolean>(
-  declared: Declaration<T> & { readonly default: string },
-): Unnamed<T> {
-  return complete(declared);
-}
-
-/** Declares a setting that is null unless it is given. */
-export function optional<T extends object | string | number | boolean>(
-  declared: Declaration<T> & { readonly default?: never },
-): Unnamed<T | null> {
-  return complete(declared);
-}
-
-function complete<T extends object | string | number | boolean>(
-  declared: Declaration<T>,
-): Unnamed<T> {
-  return {
-    ...declared,
-    type: declared.type,
-    default: declared.default ?? null,
-    demo: declared.demo ?? null,
-    example: declared.example ?? null,
-    env: declared.env ?? null,
-    flag: declared.flag,
-    inFile: declared.inFile ?? true,
-    ignoredInDemo: declared.ignoredInDemo ?? false,
-  };
-}
-
-type Named<D> = {
-  readonly [K in keyof D]: D[K] extends Unnamed<infer T> ? Setting<T> : never;
-};
 /** Declared settings by name. */
-export type Settings = Readonly<Record<string, Setting<unknown>>>;
-export type ValuesOf<D> = {
-  readonly [K in keyof D]: D[K] extends Setting<infer T> ? T : never;
-};
+export type Settings = Readonly<Record<string, Setting>>;
+export type ValuesOf<S> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
-/** Adds the names, and the variables and flags that are derived from them. */
-export function declareSettings<const D extends Readonly<Record<string, Unnamed<unknown>>>>(
+/** Adds the names, the variables and flags that are derived from them, and the defaults of a declaration. */
+export function declareSettings<const D extends Readonly<Record<string, Declaration>>>(
   declared: D,
-): Named<D> {
-  const named = Object.entries(declared).map(([name, setting]) => {
-    const flag = setting.type.isSecret ? null : `--${words(name).join("-")}`;
+) {
+  const named = Object.entries(declared).map(([name, setting]): [string, Setting] => {
+    const { isSecret = false } = wordsOf(setting.schema);
     return [
       name,
       {
+        default: null,
+        demo: null,
+        example: null,
+        env: `TILL_${words(name).join("_").toUpperCase()}`,
+        flag: isSecret ? null : `--${words(name).join("-")}`,
+        inFile: true,
+        ignoredInDemo: false,
         ...setting,
         name,
-        env: setting.env ?? `TILL_${words(name).join("_").toUpperCase()}`,
-        flag: setting.flag === undefined ? flag : setting.flag,
-      },
+      } as Setting,
     ];
   });
-  return Object.fromEntries(named) as Named<D>;
+  return Object.fromEntries(named) as { readonly [K in keyof D]: Setting<ValueOf<D[K]>> };
 }
 
 /** Splits a camel-case name into lowercase words: baseUrl → base, url. */

@@ -1,6 +1,6 @@
 import { logFormats, logLevels } from "../logger/levels.ts";
 import type { ValuesOf } from "./setting.ts";
-import { declareSettings, optional, required } from "./setting.ts";
+import { declareSettings } from "./setting.ts";
 import {
   addressRange,
   baseUrl,
@@ -24,26 +24,26 @@ const callsPerWindow = wholeNumber(1, 1_000_000, "requests");
 
 /** All settings except those that exist per network. */
 export const settings = declareSettings({
-  configFile: optional({
+  configFile: {
     group: "Store and secrets",
-    type: path,
+    schema: path,
     flag: "--config",
     inFile: false,
     description: "The settings file. By default `till.yaml` in the data folder, if it exists.",
     example: "/etc/till/till.yaml",
-  }),
-  dataDir: required({
+  },
+  dataDir: {
     group: "Store and secrets",
-    type: path,
+    schema: path,
     default: "./data",
     description:
       "The folder of the store, the secrets and the backups. If it is missing, it is created with access for its owner " +
       "only. A settings file inside the data folder cannot set it.",
     example: "/var/lib/till",
-  }),
-  databaseUrl: optional({
+  },
+  databaseUrl: {
     group: "Store and secrets",
-    type: databaseUrl,
+    schema: databaseUrl,
     env: "DATABASE_URL",
     ignoredInDemo: true,
     description:
@@ -51,331 +51,331 @@ export const settings = declareSettings({
       "demo never uses it. Several hosts are separated by commas, of which the one that takes writes is used; " +
       "`?host=/run/postgresql` is the folder of a socket. Special characters of a password are percent-encoded.",
     example: "postgres://till:password@db.internal:5432/till",
-  }),
-  databasePoolMax: required({
+  },
+  databasePoolMax: {
     group: "Store and secrets",
-    type: wholeNumber(2, 500, "connections"),
+    schema: wholeNumber(2, 500, "connections"),
     default: "16",
     description:
       "The maximum number of PostgreSQL connections of this process. Five of eight are for writes, the others for reads. One " +
       "more watches the server.",
     example: "32",
-  }),
-  secret: optional({
+  },
+  secret: {
     group: "Store and secrets",
-    type: secretText(`text of at least ${String(secretBytesMin)} bytes`, isLongEnough),
+    schema: secretText(`text of at least ${String(secretBytesMin)} bytes`, isLongEnough),
     description:
       "The secret from which signing and encryption keys are derived. Every process of a store needs the same one, for as " +
       "long as the store exists. With SQLite, one is generated in the data folder on first start; with PostgreSQL it must be set.",
     example: "$(openssl rand -base64 32)",
-  }),
-  secretFile: optional({
+  },
+  secretFile: {
     group: "Store and secrets",
-    type: path,
+    schema: path,
     description:
       "A file that contains the secret, in place of TILL_SECRET; a trailing line break is ignored.",
     example: "/run/secrets/till",
-  }),
+  },
 
-  backupFolder: optional({
+  backupFolder: {
     group: "Backups",
-    type: path,
+    schema: path,
     description:
       "The folder of the backups. By default `backups` in the data folder; choose one on another disk.",
     example: "/mnt/backups/till",
-  }),
-  backupSchedule: optional({
+  },
+  backupSchedule: {
     group: "Backups",
-    type: cronLine,
+    schema: cronLine,
     description:
       "When a server makes a backup, as a cron line in UTC: minute, hour, day of the month, month, day of the week. " +
       "A missed backup is made up once a server runs. Without it, the server makes no backups. Set it on every server of a store.",
     example: "15 3 * * *",
-  }),
-  backupKeepCount: required({
+  },
+  backupKeepCount: {
     group: "Backups",
-    type: wholeNumber(1, 10_000, "backups"),
+    schema: wholeNumber(1, 10_000, "backups"),
     default: "14",
     description:
       "The maximum number of backups that stay in the backup folder; older ones are removed after the next scheduled " +
       "backup succeeded. Backups from before a migration stay.",
     example: "30",
-  }),
-  backupKeepDays: required({
+  },
+  backupKeepDays: {
     group: "Backups",
-    type: wholeNumber(1, 36_500, "days"),
+    schema: wholeNumber(1, 36_500, "days"),
     default: "90",
     description:
       "The maximum age of backups in the backup folder. The newest backup is never removed.",
     example: "365",
-  }),
-  backupBeforeMigration: required({
+  },
+  backupBeforeMigration: {
     group: "Backups",
-    type: yesNo,
+    schema: yesNo,
     default: "1",
     description:
       "Whether a store is backed up before a new version of the program migrates it. Set it to 0 if you have made a " +
       "backup yourself.",
     example: "0",
-  }),
+  },
 
-  host: required({
+  host: {
     group: "Server",
-    type: hostName,
+    schema: hostName,
     default: "127.0.0.1",
     description: "The address that the server listens on; `0.0.0.0` for all interfaces.",
     example: "0.0.0.0",
-  }),
-  port: required({
+  },
+  port: {
     group: "Server",
-    type: wholeNumber(0, 65_535),
+    schema: wholeNumber(0, 65_535),
     default: "8080",
     description: "The port that the server listens on; 0 chooses a free one.",
     example: "8443",
-  }),
-  stopDelayMs: required({
+  },
+  stopDelayMs: {
     group: "Server",
-    type: wholeNumber(0, 10_000, "milliseconds"),
+    schema: wholeNumber(0, 10_000, "milliseconds"),
     default: "0",
     description:
       "How long a server that is asked to stop goes on accepting requests while `/readyz` is 503. Behind a proxy with " +
       "several servers, set it to more than the interval at which the proxy asks `/readyz`.",
     example: "4000",
-  }),
-  baseUrl: optional({
+  },
+  baseUrl: {
     group: "Server",
-    type: baseUrl,
+    schema: baseUrl,
     description:
       "The public base URL, with which all links begin: the address at which payers reach the server. By default the " +
       "address that the server listens on.",
     example: "https://pay.example.com",
-  }),
-  trustProxy: required({
+  },
+  trustProxy: {
     group: "Server",
-    type: list(addressRange),
+    schema: list(addressRange),
     default: "",
     description:
       "The reverse proxies whose `X-Forwarded-For` header is trusted. Otherwise the connection's address is the client's.",
     example: "127.0.0.1,10.0.0.0/8",
-  }),
+  },
 
-  networks: required({
+  networks: {
     group: "Networks",
-    type: list(networkId, 1),
+    schema: list(networkId, 1),
     default: "tron",
     demo: "sandbox",
     description: "The enabled networks, by their ids in the network table.",
     example: "tron,ethereum",
-  }),
-  networksFile: optional({
+  },
+  networksFile: {
     group: "Networks",
-    type: path,
+    schema: path,
     description:
       "Your own network table, which replaces the shipped `config/networks.yaml` and has the same format.",
     example: "/etc/till/networks.yaml",
-  }),
-  rates: required({
+  },
+  rates: {
     group: "Networks",
-    type: choice("on", "off"),
+    schema: choice("on", "off"),
     default: "on",
     demo: "off",
     description:
       "Whether exchange rates are fetched from their sources. With `off` only the fixed rates of the rates file " +
       "apply, and an invoice in any other currency is refused.",
     example: "off",
-  }),
-  ratesFile: optional({
+  },
+  ratesFile: {
     group: "Networks",
-    type: path,
+    schema: path,
     description:
       "Your own rates file, which replaces the shipped `config/rates.yaml` and has the same format. The shipped one " +
       "fetches ten currencies from three public sources; the demo's has fixed sample rates for them.",
     example: "/etc/till/rates.yaml",
-  }),
-  sandboxBlockMs: required({
+  },
+  sandboxBlockMs: {
     group: "Networks",
-    type: wholeNumber(0, 3_600_000, "milliseconds"),
+    schema: wholeNumber(0, 3_600_000, "milliseconds"),
     default: "1000",
     description: "Block interval of the sandbox, in milliseconds; 0: blocks only on command.",
     example: "200",
-  }),
-  sandboxMixed: required({
+  },
+  sandboxMixed: {
     group: "Networks",
-    type: yesNo,
+    schema: yesNo,
     default: "0",
     description:
       "Allows the sandbox together with real networks. Sandbox tokens are free, so payments there have no " +
       "value.",
     example: "1",
-  }),
+  },
 
-  registration: required({
+  registration: {
     group: "Access",
-    type: choice("open", "invite", "closed"),
+    schema: choice("open", "invite", "closed"),
     default: "closed",
     demo: "open",
     description:
       "Registration of users: `open` to anyone; `invite`: only with an invitation; `closed`: accounts are created only on the command line.",
     example: "invite",
-  }),
-  verification: required({
+  },
+  verification: {
     group: "Access",
-    type: choice("required", "off"),
+    schema: choice("required", "off"),
     default: "required",
     description: "Whether an organization must be approved before it can issue invoices.",
     example: "off",
-  }),
-  billing: required({
+  },
+  billing: {
     group: "Access",
-    type: choice("on", "off"),
+    schema: choice("on", "off"),
     default: "off",
     description:
       "Whether an organization needs a subscription to issue invoices, within the limits of its plan.",
     example: "on",
-  }),
-  plansFile: optional({
+  },
+  plansFile: {
     group: "Access",
-    type: path,
+    schema: path,
     description:
       "Your own plans file, which replaces the shipped `config/plans.yaml` and has the same format.",
     example: "/etc/till/plans.yaml",
-  }),
+  },
 
-  webhookAllowCidrs: required({
+  webhookAllowCidrs: {
     group: "Webhooks",
-    type: list(addressRange),
+    schema: list(addressRange),
     default: "",
     demo: "127.0.0.1/32",
     description:
       "Private addresses that webhooks may reach, also over plain http. Every organization can send " +
       "requests to them, so list only webhook receivers.",
     example: "10.1.2.0/24",
-  }),
-  webhookRatePerSecond: required({
+  },
+  webhookRatePerSecond: {
     group: "Webhooks",
-    type: wholeNumber(0, 10_000, "requests"),
+    schema: wholeNumber(0, 10_000, "requests"),
     default: "20",
     description:
       "The maximum number of requests per second to one endpoint; further deliveries wait. 0: as fast as the " +
       "endpoint answers. The limit applies per process.",
     example: "100",
-  }),
+  },
 
-  rateLimitScale: required({
+  rateLimitScale: {
     group: "Limits",
-    type: decimalNumber(0, 1_000),
+    schema: decimalNumber(0, 1_000),
     default: "1",
     description:
       "A factor for all request limits. 0 disables them, except the lockout after failed logins. The limits apply per " +
       "process.",
     example: "2.5",
-  }),
-  rateLimitCredentialPerMinute: required({
+  },
+  rateLimitCredentialPerMinute: {
     group: "Limits",
-    type: callsPerWindow,
+    schema: callsPerWindow,
     default: "600",
     description: "Requests per minute with one API key or by one user.",
-  }),
-  rateLimitOrganizationPerMinute: required({
+  },
+  rateLimitOrganizationPerMinute: {
     group: "Limits",
-    type: callsPerWindow,
+    schema: callsPerWindow,
     default: "60000",
     description:
       "Requests per minute by all API keys and members of one organization, once the platform has approved it.",
-  }),
-  rateLimitNewOrganizationPerMinute: required({
+  },
+  rateLimitNewOrganizationPerMinute: {
     group: "Limits",
-    type: callsPerWindow,
+    schema: callsPerWindow,
     default: "12000",
     description:
       "Requests per minute by all API keys and members of one organization that is not approved yet.",
-  }),
-  rateLimitCheckoutPerMinute: required({
+  },
+  rateLimitCheckoutPerMinute: {
     group: "Limits",
-    type: callsPerWindow,
+    schema: callsPerWindow,
     default: "6000",
     description:
       "Requests per minute for one checkout: its page, the session that an open page polls once per second, and the " +
       "test panel.",
-  }),
-  rateLimitSubmitPerMinute: required({
+  },
+  rateLimitSubmitPerMinute: {
     group: "Limits",
-    type: callsPerWindow,
+    schema: callsPerWindow,
     default: "10",
     description: "Transaction hashes that payers may submit per minute from one address.",
-  }),
-  rateLimitLoginPerMinute: required({
+  },
+  rateLimitLoginPerMinute: {
     group: "Limits",
-    type: callsPerWindow,
+    schema: callsPerWindow,
     default: "20",
     description: "Login attempts per minute from one address.",
-  }),
-  rateLimitSessionPerMinute: required({
+  },
+  rateLimitSessionPerMinute: {
     group: "Limits",
-    type: callsPerWindow,
+    schema: callsPerWindow,
     default: "120",
     description: "Session refreshes and logouts per minute from one address.",
-  }),
-  rateLimitRegistrationPerHour: required({
+  },
+  rateLimitRegistrationPerHour: {
     group: "Limits",
-    type: callsPerWindow,
+    schema: callsPerWindow,
     default: "10",
     description: "Registrations per hour from one address.",
-  }),
-  walletsPerOrganization: required({
+  },
+  walletsPerOrganization: {
     group: "Limits",
-    type: wholeNumber(1, 100_000, "wallets"),
+    schema: wholeNumber(1, 100_000, "wallets"),
     default: "100",
     description:
       "The maximum number of active wallets of an organization that the platform has approved. Before the approval it is 2, " +
       "and 20 with archived ones. Wallets beyond it stay.",
     example: "500",
-  }),
+  },
 
-  logLevel: required({
+  logLevel: {
     group: "Logs and metrics",
-    type: choice(...logLevels),
+    schema: choice(...logLevels),
     default: "info",
     description: "The lowest level that is logged, on standard error.",
     example: "debug",
-  }),
-  logFormat: required({
+  },
+  logFormat: {
     group: "Logs and metrics",
-    type: choice(...logFormats),
+    schema: choice(...logFormats),
     default: "auto",
     description:
       "The format of log lines: `json`, `text` for people, or `auto`, which is text on a terminal and JSON elsewhere.",
     example: "json",
-  }),
-  logRequests: required({
+  },
+  logRequests: {
     group: "Logs and metrics",
-    type: yesNo,
+    schema: yesNo,
     default: "0",
     description:
       "Whether each request is logged at the level info: method, route, status, duration in milliseconds and the client's " +
       "address. Routes contain no ids. With the level debug, requests are always logged.",
     example: "1",
-  }),
-  metricsToken: optional({
+  },
+  metricsToken: {
     group: "Logs and metrics",
-    type: secretText("8 to 256 printable characters without spaces", (text) =>
+    schema: secretText("8 to 256 printable characters without spaces", (text) =>
       /^[\x21-\x7e]{8,256}$/.test(text),
     ),
     description:
       "The bearer token that `/metrics` requires. Without it `/metrics` answers only requests from the loopback interface.",
     example: "$(openssl rand -hex 16)",
-  }),
+  },
 
-  organization: optional({
+  organization: {
     group: "Command line",
-    type: oneLine,
+    schema: oneLine,
     flag: null,
     description:
       "The organization of commands that need one, by its id or name, and of an invoice that a command names by its " +
       "`externalId`. Their flag `--organization` overrides it. Not needed in a store with only one organization. " +
       "Commands about all organizations ignore it.",
     example: "Corner Shop",
-  }),
+  },
 });
 
 export type SettingValues = ValuesOf<typeof settings>;

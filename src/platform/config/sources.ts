@@ -40,7 +40,7 @@ export interface SettingsFile {
 /**
  * Returns the effective value: flags override the environment, which overrides the file, which overrides the default.
  */
-export function findRawSettings(setting: Setting<unknown>, sources: Sources): RawSetting | null {
+export function findRawSettings(setting: Setting, sources: Sources): RawSetting | null {
   const { isDemo, cwd } = sources;
   const given =
     isDemo && setting.ignoredInDemo
@@ -54,12 +54,12 @@ export function findRawSettings(setting: Setting<unknown>, sources: Sources): Ra
 }
 
 /** Returns the name to report for a setting: the place where it was given, or else its environment variable. */
-export function nameOf(setting: Setting<unknown>, sources: Sources): string {
+export function nameOf(setting: Setting, sources: Sources): string {
   const given = findRawSettings(setting, sources);
   return given === null || given.origin.source === "default" ? setting.env : given.origin.name;
 }
 
-function fromFlag(setting: Setting<unknown>, { flags, cwd }: Sources): RawSetting | null {
+function fromFlag(setting: Setting, { flags, cwd }: Sources): RawSetting | null {
   if (setting.flag === null) return null;
   const value = flags[flagProperty(setting.flag)];
   if (value === undefined) return null;

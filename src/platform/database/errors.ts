@@ -19,6 +19,13 @@ export const StoreTooNew = defineProblem({
   title: "The store is newer than this program",
 });
 
+/** The store is from before the versions that this program migrates. */
+export const StoreTooOld = defineProblem({
+  code: "store_too_old",
+  status: 409,
+  title: "The store is too old for this program",
+});
+
 /** The delay that callers are advised to wait before a retry, in seconds. */
 const retryAfterSeconds = 2;
 

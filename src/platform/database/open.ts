@@ -36,7 +36,7 @@ const silent: StoreLogger = { warn: () => undefined, error: () => undefined };
 /**
  * Opens the store. `url` is `postgres://…`; `sqliteFile` is a path whose folder exists. Only the driver that is needed
  * is loaded. The caller applies pending migrations.
- * @throws StoreTooNew if a newer program migrated the store
+ * @throws StoreTooNew if a newer program migrated the store, StoreTooOld if it is from before version 0.2
  */
 export async function openDatabase(options: StoreOptions): Promise<Database> {
   const db = await connect(options);

@@ -21,7 +21,7 @@ const patienceMilliseconds = 4_000;
  * Opens a store for a few reads on one connection. This takes a fraction of the time of opening it for writing, for
  * commands that must answer at once.
  * @param waitMs how long to wait for a lock of another process, or for the server
- * @throws StoreTooNew if a newer program migrated the store
+ * @throws StoreTooNew if a newer program migrated the store, StoreTooOld if it is from before version 0.2
  * @throws StoreUnavailable if it is missing or does not answer
  */
 export async function openForReading(

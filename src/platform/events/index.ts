@@ -1,5 +1,5 @@
 import { toIso } from "../../kernel/clock.ts";
-import type { RowOf } from "../database/index.ts";
+import type { RowOf } from "../database/schema/table.ts";
 import type { events } from "./table.ts";
 
 /** The version of the event bodies; an endpoint keeps the version that it was created with. */

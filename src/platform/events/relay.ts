@@ -1,5 +1,6 @@
 import { second, type Instant } from "../../kernel/clock.ts";
-import type { Database, Reader, RowOf, Tx, WriteContext } from "../database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../database/database.ts";
+import type { RowOf } from "../database/schema/table.ts";
 import { skipLocked } from "../database/write/locks.ts";
 import type { Worker } from "../jobs/background.ts";
 import type { Leases } from "../jobs/leases.ts";

@@ -1,5 +1,5 @@
 import { day, type Instant } from "../../kernel/clock.ts";
-import type { Database, WriteContext } from "../database/index.ts";
+import type { Database, WriteContext } from "../database/database.ts";
 
 /**
  * How long relayed events are kept, in milliseconds, for readers of the events list. Deliveries store their own bodies.

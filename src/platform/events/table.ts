@@ -1,4 +1,4 @@
-import { integer, json, table, text, time } from "../database/index.ts";
+import { integer, json, table, text, time } from "../database/schema/table.ts";
 
 /** The outbox. A row is written in the transaction of the change; only its position is updated later. */
 export const events = table(

@@ -1,4 +1,4 @@
-import { flag, integer, table, text, time } from "../database/index.ts";
+import { flag, integer, table, text, time } from "../database/schema/table.ts";
 
 /** The stored response of a request with an Idempotency-Key. */
 export const idempotencyKeys = table(

@@ -1,5 +1,5 @@
 import { schedule, type ScheduledTask } from "node-cron";
-import { second, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, second, systemClock, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Logger } from "../logger/index.ts";
 import { LeaseLost } from "./leases.ts";
@@ -7,8 +7,13 @@ import { LeaseLost } from "./leases.ts";
 /** Recurring work that finds its own due items. Running it late, twice or concurrently must be harmless. */
 export interface Worker {
   readonly name: string;
-  /** The delay from the end of a run to the next one, in milliseconds; a wake-up may start it earlier. */
-  readonly everyMs: number;
+  /**
+   * The delay from the end of a run to the next one, in milliseconds, of work that does not wait for a minute; a wake-up
+   * may start it earlier.
+   */
+  readonly everyMs?: number;
+  /** The cron lines in UTC of work that recurs every minute or less often. A wake-up, and a start, runs it too. */
+  readonly lines?: readonly string[];
   /**
    * Processes a limited batch. Returns true if more is waiting; it is then called again at once. `signal` asks it to
    * stop early.
@@ -47,13 +52,12 @@ interface Slot {
   nudgedAt: Instant;
 }
 
-/**
- * The scheduler checks for due workers every second, and on every minute of the clock. A missed, doubled or late tick only
- * changes the delay. node-cron waits for times of the day: after the clock was set back it does nothing until that time
- * comes again, and after a jump ahead it counts every time that it has missed. So it has the minutes only.
- */
+/** A missed, doubled or late tick only changes the delay of work that does not wait for a minute. */
 const tickMs = second;
-const wakeUp = "* * * * *";
+/** Ticks come this long before full seconds: before node-cron, at full minutes, one notices that the clock was set. */
+const leadMs = 20;
+/** A larger change of wall-clock time against monotonic time means that the clock was set, or the machine slept. */
+const jumpMin = second;
 
 export function createBackground(deps: {
   readonly workers: readonly Worker[];
@@ -63,13 +67,14 @@ export function createBackground(deps: {
   const { clock, logger } = deps;
   const stopping = new AbortController();
   const slots = slotsOf(deps.workers);
-  let task: ScheduledTask | null = null;
+  let tasks: readonly ScheduledTask[] = [];
+  let offset = wallOffset();
   let ticking: NodeJS.Timeout | undefined;
   let lastTick: Instant | null = null;
   let stopped: Promise<void> | null = null;
 
   function startRun(slot: Slot, { isNudge } = { isNudge: false }): void {
-    if (stopping.signal.aborted || task === null) return;
+    if (stopping.signal.aborted || ticking === undefined) return;
     if (slot.running !== null) {
       slot.isWanted = true;
       return;
@@ -77,25 +82,49 @@ export function createBackground(deps: {
     slot.isWanted = false;
     slot.running = runOnce(slot, logger, stopping.signal).finally(() => {
       slot.running = null;
-      if (!isNudge) slot.dueAt = clock.now() + slot.worker.everyMs;
+      if (!isNudge) slot.dueAt = clock.now() + (slot.worker.everyMs ?? 0);
       if (slot.isWanted) startRun(slot);
     });
   }
 
+  /**
+   * Makes the tasks of node-cron, and makes them again after the clock was set: they wait for times of the day, and would
+   * rest until these come again, or count every time that was skipped. Runs their workers, which look for skipped times.
+   */
+  function scheduleLines(): void {
+    for (const task of tasks) void task.destroy();
+    offset = wallOffset();
+    tasks = [...slots.values()].flatMap((slot) => {
+      const run = () => {
+        startRun(slot);
+      };
+      if (slot.worker.lines !== undefined) run();
+      return (slot.worker.lines ?? []).map((line) => {
+        const task = schedule(line, run, { timezone: "UTC" });
+        // A process that was busy at that time makes it up.
+        task.on("execution:missed", run);
+        return task;
+      });
+    });
+  }
+
   function tick(): void {
+    ticking = setTimeout(tick, tickMs - ((systemClock.now() + leadMs) % tickMs));
+    if (Math.abs(wallOffset() - offset) > jumpMin) scheduleLines();
     const now = clock.now();
     lastTick = now;
     for (const slot of slots.values()) {
+      const { everyMs } = slot.worker;
+      if (everyMs === undefined || slot.running !== null) continue;
       // A due time further ahead than the worker's interval can only come from a clock that was set back since.
-      const isDue = slot.dueAt <= now || slot.dueAt - now > slot.worker.everyMs;
-      if (slot.running === null && isDue) startRun(slot);
+      if (slot.dueAt <= now || slot.dueAt - now > everyMs) startRun(slot);
     }
   }
 
   async function end(): Promise<void> {
     stopping.abort();
-    clearInterval(ticking);
-    await task?.destroy();
+    clearTimeout(ticking);
+    for (const task of tasks) void task.destroy();
     await Promise.all(
       [...slots.values()].map(async ({ worker, running }) => {
         await running;
@@ -106,11 +135,9 @@ export function createBackground(deps: {
 
   return {
     start() {
-      if (task !== null) throw new Defect("the background was started twice");
-      // A missed tick is harmless, and node-cron would print its warning past the logger.
-      task = schedule(wakeUp, tick, { suppressMissedWarning: true });
-      ticking = setInterval(tick, tickMs);
+      if (ticking !== undefined) throw new Defect("the background was started twice");
       tick();
+      scheduleLines();
     },
     wake(name) {
       const slot = slots.get(name);
@@ -120,7 +147,7 @@ export function createBackground(deps: {
       const slot = slots.get(name);
       if (slot === undefined || slot.running !== null) return;
       // A time ahead can only come from a clock that was set back since.
-      if (Math.abs(clock.now() - slot.nudgedAt) < slot.worker.everyMs) return;
+      if (Math.abs(clock.now() - slot.nudgedAt) < (slot.worker.everyMs ?? minute)) return;
       slot.nudgedAt = clock.now();
       startRun(slot, { isNudge: true });
     },
@@ -130,6 +157,11 @@ export function createBackground(deps: {
     },
     lastTickAt: () => lastTick,
   };
+}
+
+/** Returns the time of the machine's clock less monotonic time. It changes only if the clock is set or the machine sleeps. */
+function wallOffset(): number {
+  return systemClock.now() - performance.now();
 }
 
 function slotsOf(workers: readonly Worker[]): ReadonlyMap<string, Slot> {

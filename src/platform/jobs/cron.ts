@@ -1,27 +1,20 @@
-import { hour, minute, type Clock, type Instant } from "../../kernel/clock.ts";
-import type { Cron } from "../../kernel/cron.ts";
-import type { Database, Reader, WriteContext } from "../database/index.ts";
+import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { Database, Reader, WriteContext } from "../database/database.ts";
 import type { Worker } from "./background.ts";
+import { cronLines, lastTime } from "./cron-line.ts";
 import type { Jobs, NewJob } from "./queue.ts";
 import { cronRuns } from "./table.ts";
 
 /** How long completed schedule times are kept, in milliseconds. */
 const takenFor = 48 * hour;
 
-/** A task that runs at every multiple of an interval. */
-export interface RegularTask {
+/** A job that is enqueued at the times of a cron line. */
+export interface CronTask {
   readonly name: string;
-  /** In milliseconds. */
-  readonly everyMs: number;
+  /** A cron line in UTC. */
+  readonly line: string;
   readonly job: NewJob;
 }
-
-/** A task that runs at the times of a cron line. */
-interface TimedTask extends Pick<RegularTask, "name" | "job"> {
-  readonly times: Cron;
-}
-
-export type CronTask = RegularTask | TimedTask;
 
 /** Returns the last enqueued schedule time of each task. */
 export async function lastRuns(reader: Reader): Promise<ReadonlyMap<string, Instant>> {
@@ -54,11 +47,11 @@ export function createCron(deps: {
 
   return {
     name: "cron",
-    everyMs: minute / 2,
+    lines: [...new Set(tasks.flatMap(({ line }) => cronLines(line)))],
     async run() {
       for (const task of tasks) {
         const now = clock.now();
-        const scheduledAt = "times" in task ? task.times.lastTime(now) : now - (now % task.everyMs);
+        const scheduledAt = lastTime(task.line, now);
         if (scheduledAt === null || (await isTaken(task, scheduledAt))) continue;
         await db.write(context, async (tx) => {
           const isFirst = await tx.insertIfAbsent(cronRuns, { task: task.name, scheduledAt });

@@ -1,5 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
-import type { Reader } from "../database/index.ts";
+import type { Reader } from "../database/database.ts";
 import { queues, type QueueName } from "./queue.ts";
 
 /** The number of jobs of a queue that are due, running, scheduled for later, and failed. */

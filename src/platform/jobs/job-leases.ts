@@ -1,5 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
-import { columns, decodeRows, type RowOf, type Tx } from "../database/index.ts";
+import { columns, decodeRows } from "../database/schema/statements.ts";
+import type { RowOf } from "../database/schema/table.ts";
+import type { Tx } from "../database/database.ts";
 import { among, listed } from "../database/query/json-rows.ts";
 import { skipLocked } from "../database/write/locks.ts";
 import type { QueueName } from "./queue.ts";

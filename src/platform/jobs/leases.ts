@@ -1,7 +1,7 @@
 import type { SystemActor } from "../../kernel/actor.ts";
 import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
-import type { Database, Reader, Tx } from "../database/index.ts";
+import type { Database, Reader, Tx } from "../database/database.ts";
 import { leases } from "./table.ts";
 
 /** A held lease. Its token is a fencing token: a write under a lost lease is refused. */

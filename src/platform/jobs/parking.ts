@@ -1,5 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
-import type { Tx } from "../database/index.ts";
+import type { Tx } from "../database/database.ts";
 import type { QueueName } from "./queue.ts";
 import { jobs } from "./table.ts";
 

@@ -1,7 +1,7 @@
 import { bind } from "../../kernel/bind.ts";
 import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
-import type { Database, WriteContext } from "../database/index.ts";
+import type { Database, WriteContext } from "../database/database.ts";
 import type { Logger } from "../logger/index.ts";
 import type { Counts } from "../metrics/metrics.ts";
 import type { Worker } from "./background.ts";
@@ -93,7 +93,7 @@ const methods = { run, drained };
  * are renewed. If the process dies, its jobs become due when the lease ends; if it resumes later, its tokens no longer
  * match: its jobs are aborted and their outcomes have no effect.
  */
-export function createQueueWorker(deps: Deps): Required<Worker> {
+export function createQueueWorker(deps: Deps): Worker & Required<Pick<Worker, "drained">> {
   const state: State = {
     leaseMs: leaseMsDefault,
     ...deps,

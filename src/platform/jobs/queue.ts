@@ -1,6 +1,6 @@
 import { hour, second, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
-import type { Tx } from "../database/index.ts";
+import type { Tx } from "../database/database.ts";
 import { jobs } from "./table.ts";
 
 /** The queues. Each has a worker of its own, so that no queue delays another. */

@@ -1,5 +1,5 @@
 import { day, type Instant } from "../../kernel/clock.ts";
-import type { Database, WriteContext } from "../database/index.ts";
+import type { Database, WriteContext } from "../database/database.ts";
 import { listed } from "../database/query/json-rows.ts";
 import { queues } from "./queue.ts";
 

@@ -1,4 +1,4 @@
-import { integer, json, table, text, time } from "../database/index.ts";
+import { integer, json, table, text, time } from "../database/schema/table.ts";
 
 /**
  * A `ready` job is waiting, or running while `leaseUntil` is in the future. A `failed` job has no attempts left and is

@@ -1,7 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
 import { auditLogs } from "../audit/table.ts";
-import type { Tx } from "../database/index.ts";
+import type { Tx } from "../database/database.ts";
 import type { EventType } from "../events/catalogue.ts";
 import { eventApiVersion, type EventRow } from "../events/index.ts";
 import { events } from "../events/table.ts";

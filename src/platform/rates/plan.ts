@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { findCurrency } from "../../kernel/money/asset.ts";
 import { second } from "../../kernel/clock.ts";
 import { parsePercent } from "../../kernel/money/percent.ts";

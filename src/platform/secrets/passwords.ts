@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setRecent } from "../../kernel/recent.ts";
 import { defineProblem, type FieldError } from "../../kernel/errors.ts";
+import { programFile } from "../files.ts";
 
 /** Thrown if too many logins wait for a password hash. */
 export const PasswordsBusy = defineProblem({
@@ -231,8 +232,9 @@ let commonPasswordsRead: Promise<ReadonlySet<string>> | undefined;
 
 /** Loaded on first use: most processes never check a new password. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
-  commonPasswordsRead ??= readFile(new URL("common-passwords.txt", import.meta.url), "utf8").then(
-    (text) => new Set(text.split("\n").filter((line) => line !== "")),
-  );
+  commonPasswordsRead ??= readFile(
+    programFile("platform/secrets/common-passwords.txt"),
+    "utf8",
+  ).then((text) => new Set(text.split("\n").filter((line) => line !== "")));
   return commonPasswordsRead;
 }

@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { once } from "node:events";
 import { Agent, request } from "node:http";
+import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
@@ -176,6 +178,92 @@ anyServed("the body of a request", (served) => {
       const cut = gzipSync('{"name":"cut"}').subarray(0, 20);
       for (const raw of [cut, "{}"]) {
         expectProblem(await patch({ raw, headers: gzip }), 400, "invalid_request");
+      }
+    });
+  });
+
+  describe("bytes", () => {
+    const headOf = (headers: string) =>
+      `PATCH ${path} HTTP/1.1\r\nHost: till\r\nConnection: close\r\nAuthorization: Bearer ${person.token}\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`;
+
+    /** Sends a request in parts, each once the server serves another request, and returns what it answered. */
+    async function sendSlowly(
+      parts: readonly (string | Uint8Array)[],
+      isCutOff = false,
+    ): Promise<string> {
+      const { hostname, port } = new URL(served.app.url);
+      const socket = connect(Number(port), hostname);
+      const closed = once(socket, "close");
+      const received: Buffer[] = [];
+      socket.on("data", (part) => received.push(part));
+      // The server may close the connection before it has read everything.
+      socket.on("error", () => undefined);
+      for (const part of parts) {
+        socket.write(part);
+        expect((await served.app.request("GET", "/healthz")).status).to.equal(200);
+      }
+      if (isCutOff) socket.end();
+      await closed;
+      return Buffer.concat(received).toString("utf8");
+    }
+
+    const nameNow = async () =>
+      (await served.app.request("GET", path, { token: person.token })).body["name"];
+
+    it("may begin with a byte order mark, and say a name twice, whose last value counts", async () => {
+      const marked = await patch({ raw: Buffer.from('\ufeff{"name":"marked"}'), headers: json });
+      expect(marked.body["name"]).to.equal("marked");
+      const twice = await patch({ raw: '{"name":"first","name":"last"}' });
+      expect(twice.body["name"]).to.equal("last");
+    });
+
+    it("may say no name that JavaScript would take for another, wherever it is", async () => {
+      expect(pointersOf(await patch({ raw: '{"__proto__":{"name":"x"}}' }))).to.deep.equal([
+        "/__proto__",
+      ]);
+      expect(pointersOf(await patch({ raw: '{"name":"\u00e9","__proto__":{}}' }))).to.deep.equal([
+        "/__proto__",
+      ]);
+      expect((await patch({ raw: '{"constructor":1}' })).status).to.equal(400);
+    });
+
+    it("is missing if it is empty, with a length and in chunks", async () => {
+      const length = await sendSlowly([headOf("Content-Length: 0")]);
+      expect(length)
+        .to.match(/^HTTP\/1\.1 400 /)
+        .and.include("requires a JSON body");
+      const chunks = await sendSlowly([headOf("Transfer-Encoding: chunked"), "0\r\n\r\n"]);
+      expect(chunks)
+        .to.match(/^HTTP\/1\.1 400 /)
+        .and.include('"pointer":""');
+    });
+
+    it("may arrive slowly and in pieces, even of a character", async () => {
+      const name = Buffer.from('{"name":"caf\u00e9 \u{1f4a9}"}');
+      const pieces = Array.from(name, (byte) => Buffer.of(byte));
+      const head = headOf(`Content-Length: ${String(name.length)}`);
+      expect(await sendSlowly([head, ...pieces])).to.match(/^HTTP\/1\.1 200 /);
+      expect(await nameNow()).to.equal("caf\u00e9 \u{1f4a9}");
+      const chunks = pieces.map((piece) =>
+        Buffer.concat([Buffer.from("1\r\n"), piece, Buffer.from("\r\n")]),
+      );
+      const chunked = await sendSlowly([
+        headOf("Transfer-Encoding: chunked"),
+        ...chunks,
+        "0\r\n\r\n",
+      ]);
+      expect(chunked).to.match(/^HTTP\/1\.1 200 /);
+    });
+
+    it("changes nothing if it is cut off, and the server goes on", async () => {
+      expect((await patch({ raw: '{"name":"before"}' })).status).to.equal(200);
+      for (const parts of [
+        [headOf("Content-Length: 40"), '{"name":"cut"}'],
+        [headOf("Transfer-Encoding: chunked"), 'e\r\n{"name":"cut"}\r\n'],
+        [headOf("Content-Length: 40\r\nContent-Encoding: gzip"), gzipSync('{"name":"cut"}')],
+      ]) {
+        expect(await sendSlowly(parts, true)).not.to.match(/^HTTP\/1\.1 2/);
+        expect(await nameNow()).to.equal("before");
       }
     });
   });

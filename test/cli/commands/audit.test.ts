@@ -1,6 +1,6 @@
 // The audit log on the command line, and the proof of its chain.
 import { expect } from "chai";
-import { AuditLogListRecord } from "../../../src/features/audit-logs/index.ts";
+import { AuditLogListRecord } from "../../../src/features/audit-logs/records.ts";
 import { context, makeDesk } from "../billing-operator.ts";
 
 interface Verification {

@@ -5,13 +5,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { lockDataFolder } from "../../../src/cli/single-server.ts";
-import {
-  newestVersion,
-  openForReading,
-  openDatabase,
-  type StoreOptions,
-} from "../../../src/platform/database/index.ts";
-import type { ReadOnlyDatabase } from "../../../src/platform/database/read-only.ts";
+import { newestVersion } from "../../../src/platform/database/schema.ts";
+import { openForReading, type ReadOnlyDatabase } from "../../../src/platform/database/read-only.ts";
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
 import { minute } from "../../../src/kernel/clock.ts";
 import { leases } from "../../../src/platform/jobs/table.ts";
 import { rowsOf, usePlaces } from "../../compose/backup/backups.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { openDatabase } from "../../../src/platform/database/index.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
 import { testContext } from "../../support/store/stores.ts";
 import { init, till, useFolders } from "../../support/programs/till.ts";
 

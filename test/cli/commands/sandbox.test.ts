@@ -1,6 +1,6 @@
 // Simulated payers, network and providers, and their effect on the invoice.
 import { expect } from "chai";
-import type { App } from "../../../src/compose/index.ts";
+import type { App } from "../../../src/compose/app.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { createApp } from "../../../src/compose/index.ts";
+import { createApp } from "../../../src/compose/app.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { loadConfig } from "../../../src/platform/config/index.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { makeInstallation, type Installation } from "../../support/programs/program.ts";
 import { eachStore } from "../../support/store/stores.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createApp, type App } from "../../../src/compose/index.ts";
+import { createApp, type App } from "../../../src/compose/app.ts";
 import { comparedSettings } from "../../../src/compose/servers.ts";
 import { serverProbes } from "../../../src/features/admin/table.ts";
 import type { Clock } from "../../../src/kernel/clock.ts";
-import { loadConfig } from "../../../src/platform/config/index.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
 import { systemContext } from "../../../src/platform/database/system-context.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { makeInstallation, type Installation } from "../../support/programs/program.ts";

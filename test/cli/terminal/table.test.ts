@@ -5,7 +5,9 @@ import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { alignDecimals, relativeTime, toneOf } from "../../../src/cli/terminal/drawing/looks.ts";
 import { printRecord } from "../../../src/cli/terminal/output.ts";
 import { fitTrend } from "../../../src/cli/terminal/drawing/sparkline.ts";
-import { widthOf, wrap } from "../../../src/cli/terminal/drawing/width.ts";
+import { wrap } from "../../../src/cli/terminal/drawing/layout.ts";
+import { widthOf } from "../../../src/cli/terminal/drawing/width.ts";
+import { printable } from "../../../src/cli/terminal/terminal.ts";
 import { screen } from "./screen.ts";
 
 const now = Date.now();
@@ -66,6 +68,48 @@ describe("a table at a terminal", () => {
       for (const item of items) expect(stdout()).to.include(item.id);
     });
   }
+
+  it("is drawn as records where the terminal is narrower than an id", async () => {
+    const { terminal, stdout, stderr } = screen(24, { NO_COLOR: "1" });
+    await printRecord(terminal, list, shape);
+    const lines = stdout().split("\n");
+    for (const line of lines) expect(widthOf(line), line).to.be.at.most(24);
+    const records = stdout().split("\n\n");
+    expect(records).to.have.length(items.length);
+    for (const [place, { id: own }] of items.entries()) {
+      expect(records[place]).to.match(/^ID\n/);
+      expect(records[place]?.replaceAll(/\s/g, "")).to.include(own);
+      expect(records[place]).to.match(/^STATUS\s+[✓!u]/m);
+    }
+    expect(records[0]?.replaceAll(/\s/g, "")).to.include(hash);
+    expect(stderr()).to.equal("");
+  });
+
+  it("loses no character of a text, whatever its writing system and its spaces", async () => {
+    const texts = [
+      "一二三四五六七八九十一二三四五六七八九十一二三四五六七八九十",
+      "一二三\u3000四五六七\u3000八九十\u3000一二三四五\u3000六七\u3000八九十\u3000一二三四五六七八九十",
+      "नमस्ते दुनिया भुगतान पूरा हो गया है और धन्यवाद नमस्ते दुनिया",
+      "👩‍👩‍👧 🙂🙂🙂🙂🙂🙂🙂🙂🙂🙂🙂🙂🙂🙂 ❤️❤️❤️❤️ paid \u{1fae0}\u{1fae0}\u{1fae0}",
+      `order ${"x".repeat(90)} and\u00a0more`,
+      "a\u001b[31mb\u202ec\td\u0000e ".repeat(8),
+    ];
+    for (const width of [24, 25, 30, 61]) {
+      for (const message of texts) {
+        const shown = printable(message).replaceAll(/\s/g, "");
+        const table = screen(width, { NO_COLOR: "1" });
+        const single = { ...shape, columns: ["message"] };
+        await printRecord(table.terminal, { data: [{ message }], nextCursor: null }, single);
+        expect(table.stdout().replaceAll(/\s/g, "")).to.equal(`MESSAGE${shown}`);
+        const record = screen(width, { NO_COLOR: "1" });
+        await printRecord(record.terminal, { message }, single);
+        expect(record.stdout().replaceAll(/\s/g, "")).to.equal(`Message${shown}`);
+        for (const line of [...table.stdout().split("\n"), ...record.stdout().split("\n")]) {
+          expect(widthOf(line), line).to.be.at.most(width);
+        }
+      }
+    }
+  });
 
   it("shows relative times, aligned amounts, signs of statuses and yes or no", async () => {
     const { terminal, stdout, stderr } = screen(200, { NO_COLOR: "1" });

@@ -1,16 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { makeBackup, type MadeBackup } from "../../../src/compose/backup/make-backup.ts";
 import {
-  makeBackup,
   planRestore,
   restoreBackup,
-  type MadeBackup,
-} from "../../../src/compose/index.ts";
-import type { RestoredStore } from "../../../src/compose/index.ts";
+  type RestoredStore,
+} from "../../../src/compose/backup/restore.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { loadConfig, type Config } from "../../../src/platform/config/index.ts";
-import { openForReading, type StoreOptions } from "../../../src/platform/database/index.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
+import type { Config } from "../../../src/platform/config/config.ts";
+import { openForReading } from "../../../src/platform/database/read-only.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { tablesAt } from "../../../src/platform/database/transfer/rows.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -36,12 +37,12 @@ export async function configOf(
 }
 
 /** Fills a migrated store with a merchant and invoices. */
-export async function fill(place: StoreOptions): Promise<void> {
+export async function fill(place: StoreOptions, xpub: string = xpubs.first): Promise<void> {
   const app = await startApp({ place });
   try {
     const { organizationId, key } = await approvedMerchant(app);
     const path = `/v1/organizations/${organizationId}`;
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+    const wallet = { label: "Till", network: "sandbox", xpub };
     await expectStatus(app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
     for (const amount of ["5", "1000000.25"]) {
       const body = {

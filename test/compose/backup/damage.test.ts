@@ -105,6 +105,13 @@ anyStore("a damaged backup", (store) => {
     }
   });
 
+  it("names the version to go through if it is of a level before the baseline", async () => {
+    const file = await small();
+    await rewrite(file, (manifest) => Object.assign(manifest, { migration: 20 }), key);
+    const refused = await restore(`${file}.forged`, await places.sqlite()).catch(String);
+    expect(refused).to.match(/^backup_too_old: .*level 20.* Till 0\.2/);
+  });
+
   it("is refused if it is another kind of file", async () => {
     const file = join(await places.folder(), "a.tar");
     await writeFile(file, Buffer.alloc(4_096, "SQLite format 3\0"));

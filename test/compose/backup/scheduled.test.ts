@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { expect } from "chai";
 import { pruneBackups } from "../../../src/compose/backup/files.ts";
 import { makeScheduledBackup } from "../../../src/compose/backup/scheduled.ts";
-import { openDatabase } from "../../../src/platform/database/index.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
 import { serverSecret } from "../../support/secret.ts";
 import { day, hour, minute, systemClock } from "../../../src/kernel/clock.ts";
 import { createPrometheus } from "../../../src/platform/metrics/prometheus.ts";
@@ -42,7 +42,7 @@ eachStore("scheduled backups", (store) => {
     running.push(app);
     const { db, clock, background } = app.app;
     const check = async () => {
-      const { checks } = await app.app.oversight.status(testContext);
+      const { checks } = await app.app.installationStatus.status(testContext);
       return `${checks["backup"]?.status ?? ""}: ${checks["backup"]?.message ?? ""}`;
     };
     const record = () => readBackupRecord(db);

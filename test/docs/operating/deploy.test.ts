@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
-import { loadConfig } from "../../../src/platform/config/index.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { createPrometheus } from "../../../src/platform/metrics/prometheus.ts";
 import { startApp } from "../../support/app.ts";

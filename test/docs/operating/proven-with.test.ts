@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { openDatabase } from "../../../src/platform/database/index.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
 import { pairs } from "../../prove/woocommerce/parts.ts";
 
 const root = new URL("../../../", import.meta.url);

@@ -21,8 +21,9 @@ import { deliveryBacklog } from "../../../src/features/webhooks/delivery/backlog
 import { formatHead } from "../../../src/platform/audit/chain.ts";
 import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
-import { encodeAmount } from "../../../src/platform/database/index.ts";
+import { encodeAmount } from "../../../src/platform/database/schema/table.ts";
 import { meta } from "../../../src/platform/database/schema/meta.ts";
+import { everyMinute } from "../../../src/platform/jobs/cron-line.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
 import { unmarked } from "../../support/hold-marks.ts";
 
@@ -236,7 +237,7 @@ eachStore("the operations status", (store) => {
     await app.app.db.write(testContext, (tx) =>
       tx.insert(cronRuns, { task: "a task", scheduledAt: 0 }),
     );
-    const task = { name: "a task", everyMs: minute };
+    const task = { name: "a task", line: everyMinute };
     const statusAt = async (now: number) => (await cronCheck(app.app.db, now, [task], true)).status;
     expect(await statusAt(2 * minute), "after two intervals").to.equal("ok");
     expect(await statusAt(2 * minute + 1), "and a millisecond").to.equal("degraded");
@@ -263,7 +264,7 @@ eachStore("the operations status", (store) => {
   it("reports a pending migration", async () => {
     const { app, status } = await start(false);
     await app.app.db.write(testContext, (tx) =>
-      tx.run("DELETE FROM schema_versions WHERE version = 8"),
+      tx.run("DELETE FROM schema_versions WHERE version = 38"),
     );
     const { checks, messages, status: whole } = (await status()).infrastructure;
     expect([whole, checks["migrations"]]).to.deep.equal(["down", "down"]);

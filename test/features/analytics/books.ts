@@ -1,4 +1,4 @@
-import type { InvoiceStatus } from "../../../src/features/invoices/index.ts";
+import type { InvoiceStatus } from "../../../src/features/invoices/rules.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import type { PaymentStatus } from "../../../src/features/payments/payment-status.ts";
 import {
@@ -7,12 +7,12 @@ import {
   type PaymentRow,
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
-import type { InvoiceRow } from "../../../src/features/invoices/index.ts";
+import type { InvoiceRow } from "../../../src/features/invoices/store.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
-import { makeMeter, meterInvoice } from "../../../src/features/usage/index.ts";
+import { makeMeter, meterInvoice } from "../../../src/features/usage/meter.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import type { Unsound } from "../../support/store/expect-store-is-consistent.ts";
 import { testContext } from "../../support/store/stores.ts";

@@ -8,14 +8,20 @@ import {
   sumBySubject,
   type FigureOwner,
 } from "../../../src/features/analytics/figures.ts";
-import type { InvoiceRow, InvoiceStatus } from "../../../src/features/invoices/index.ts";
+import type { InvoiceRow } from "../../../src/features/invoices/store.ts";
+import type { InvoiceStatus } from "../../../src/features/invoices/rules.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { payments, type PaymentRow } from "../../../src/features/payments/table.ts";
-import { figureDecimals, platformScope, type Measure } from "../../../src/features/usage/index.ts";
-import { figureChanges, figures } from "../../../src/features/usage/table.ts";
+import {
+  figureDecimals,
+  platformScope,
+  type Measure,
+  figureChanges,
+  figures,
+} from "../../../src/features/usage/table.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";

@@ -3,12 +3,12 @@ import { expect } from "chai";
 import {
   makeAnalyticsService,
   type AnalyticsService,
-} from "../../../src/features/analytics/index.ts";
+} from "../../../src/features/analytics/service.ts";
 import {
   presentMerchantCharts,
   presentMerchantSummary,
 } from "../../../src/features/analytics/present.ts";
-import type { InvoiceView } from "../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../src/features/invoices/present.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";

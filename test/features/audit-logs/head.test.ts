@@ -2,15 +2,15 @@
 import { dirname } from "node:path";
 import { expect } from "chai";
 import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
-import { createApp, type App } from "../../../src/compose/index.ts";
-import { hour } from "../../../src/kernel/clock.ts";
+import { createApp, type App } from "../../../src/compose/app.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { parseHead, formatHead, genesis, hashOf } from "../../../src/platform/audit/chain.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
-import { loadConfig } from "../../../src/platform/config/index.ts";
-import type { Database, StoreOptions } from "../../../src/platform/database/index.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { meta } from "../../../src/platform/database/schema/meta.ts";
 import { createLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -18,6 +18,7 @@ import { fingerprint, formerFingerprint } from "../../../src/platform/secrets/se
 import { startApp } from "../../support/app.ts";
 import { auditKey, secret, serverSecret } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
+import { everyHour } from "../../../src/platform/jobs/cron-line.ts";
 
 const journal = createJournal({ ids: createIds(systemRandom), wake: () => undefined });
 
@@ -59,7 +60,7 @@ eachStore("the head of the audit chain", (store) => {
     });
     const { db, clock, organizations, auditLogs: service } = app.app;
     const job = makeMaintenance({ db, clock }, service).find(({ name }) => name.includes("audit"));
-    expect(maintenanceSchedule.find(({ name }) => name === job?.name)?.everyMs).to.equal(hour);
+    expect(maintenanceSchedule.find(({ name }) => name === job?.name)?.line).to.equal(everyHour);
     const given = { signal: new AbortController().signal, payload: {} };
     const runJob = () => job?.run(given as unknown as Parameters<typeof job.run>[0]);
     const eventsOfHead = () =>

@@ -9,7 +9,7 @@ import { organizations } from "../../../src/features/organizations/table.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { expectProblem } from "../../api/problem.ts";
 import { password, register } from "../../support/app.ts";

@@ -5,7 +5,7 @@ import { parse, stringify } from "yaml";
 import type { Id } from "../../../src/kernel/id.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { billingState } from "../../../src/features/billing/table.ts";
-import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import type { RunResult } from "../../../src/features/billing/lifecycle/worker.ts";
 import {
   approvedMerchant,

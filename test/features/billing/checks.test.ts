@@ -9,7 +9,7 @@ import {
   subscriptions,
 } from "../../../src/features/billing/table.ts";
 import { hour } from "../../../src/kernel/clock.ts";
-import type { Reader, Tx } from "../../../src/platform/database/index.ts";
+import type { Reader, Tx } from "../../../src/platform/database/database.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { eachStore, whileBroken } from "../../support/store/stores.ts";

@@ -11,7 +11,7 @@ import { periodAt } from "../../../src/features/billing/periods.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 import { startApp, type TestApp } from "../../support/app.ts";

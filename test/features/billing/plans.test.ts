@@ -9,7 +9,7 @@ import {
   termsOf,
 } from "../../../src/features/billing/plans.ts";
 import { usageReached } from "../../../src/features/billing/announce.ts";
-import type { Plan, PlanCatalog } from "../../../src/platform/config/index.ts";
+import type { Plan, PlanCatalog } from "../../../src/platform/config/plans.ts";
 
 const policy = {
   dueDays: 7,

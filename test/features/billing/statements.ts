@@ -1,4 +1,4 @@
-import type { Database, Tx } from "../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../src/platform/database/database.ts";
 
 /** The methods of a transaction that run a statement, or add rows to write at its commit. */
 const names = [

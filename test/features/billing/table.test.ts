@@ -6,11 +6,8 @@ import {
   subscriptions,
 } from "../../../src/features/billing/table.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
-import {
-  StatementFailed,
-  UniqueViolation,
-  type Database,
-} from "../../../src/platform/database/index.ts";
+import { StatementFailed, UniqueViolation } from "../../../src/platform/database/errors.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

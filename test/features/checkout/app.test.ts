@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { verifySigned, type KeySet } from "../../../src/features/receipts/index.ts";
+import { verifySigned, type KeySet } from "../../../src/features/receipts/signed-text.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { TooManyClaims, type ClaimResult } from "../../../src/features/payments/index.ts";
+import { TooManyClaims } from "../../../src/features/payments/errors.ts";
+import type { ClaimResult } from "../../../src/features/payments/hash-claims/status.ts";
 import { aHash, aPayment, checkoutId, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
 

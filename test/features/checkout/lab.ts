@@ -1,8 +1,8 @@
+import type { PayerRefund } from "../../../src/features/refunds/payer/payer-view.ts";
 import type {
-  PayerRefund,
   RefundInput,
   RequestResult,
-} from "../../../src/features/refunds/index.ts";
+} from "../../../src/features/refunds/payer/payer-refunds.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
@@ -19,22 +19,23 @@ import type { RequestState } from "../../../src/api/pipeline/exchange.ts";
 import { mountOperations } from "../../../src/api/pipeline/mount.ts";
 import { createRateLimiter } from "../../../src/api/pipeline/rate-limits.ts";
 import { representAnswers } from "../../../src/api/representation.ts";
-import {
-  makeCheckoutService,
-  makeProblemPage,
-  type CheckoutPayment,
-  type CheckoutSandbox,
-} from "../../../src/features/checkout/index.ts";
+import { makeCheckoutService } from "../../../src/features/checkout/service.ts";
+import { makeProblemPage } from "../../../src/features/checkout/page/problem-page.ts";
+import type {
+  CheckoutPayment,
+  CheckoutSandbox,
+  CheckoutLedger,
+  StoredCheckout,
+} from "../../../src/features/checkout/ports.ts";
 import { checkoutOperations } from "../../../src/features/checkout/operations.ts";
-import type { CheckoutLedger, StoredCheckout } from "../../../src/features/checkout/ports.ts";
 import { checkoutPages } from "../../../src/features/checkout/pages.ts";
-import type { PayerInvoice } from "../../../src/features/invoices/index.ts";
-import type { SubmittedTransaction } from "../../../src/features/payments/index.ts";
+import type { PayerInvoice } from "../../../src/features/invoices/payer-view.ts";
+import type { SubmittedTransaction } from "../../../src/features/payments/payer-view.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/money/asset.ts";
 import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { money, parseMoney, type Money } from "../../../src/kernel/money/money.ts";
-import type { Tx } from "../../../src/platform/database/index.ts";
+import type { Tx } from "../../../src/platform/database/database.ts";
 import type {
   NetworkState,
   NetworkStateRow,

@@ -5,14 +5,14 @@ import { hour, minute } from "../../../src/kernel/clock.ts";
 import { tokenAsset } from "../../../src/kernel/money/asset.ts";
 import { money } from "../../../src/kernel/money/money.ts";
 import { catalogues } from "../../../src/features/checkout/page/languages.ts";
-import type { ClaimResult } from "../../../src/features/payments/index.ts";
+import type { ClaimResult } from "../../../src/features/payments/hash-claims/status.ts";
 import {
   InvoiceNotOpen,
   NetworkNotReady,
   OptionLimitReached,
-} from "../../../src/features/invoices/index.ts";
+} from "../../../src/features/invoices/errors.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
-import { StoreUnavailable } from "../../../src/platform/database/index.ts";
+import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
 import { expectGolden } from "../../support/golden.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
 import {

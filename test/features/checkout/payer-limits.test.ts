@@ -10,7 +10,7 @@ import { payerActs } from "../../../src/features/checkout/table.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";

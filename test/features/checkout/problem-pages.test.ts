@@ -3,7 +3,7 @@ import { formatDuration } from "../../../src/features/checkout/page/catalogue.ts
 import { en } from "../../../src/features/checkout/page/words/en.ts";
 import { second } from "../../../src/kernel/clock.ts";
 import { programVersion } from "../../../src/platform/version.ts";
-import { StoreUnavailable } from "../../../src/platform/database/index.ts";
+import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
 import { aHash, checkoutId, openLab, type Lab } from "./lab.ts";
 
 const retry = /<main class="page" data-path="([^"]*)" data-retry-seconds="(\d+)">/;

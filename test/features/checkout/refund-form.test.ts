@@ -4,9 +4,9 @@ import {
   RefundAddressRefused,
   RefundTooEarly,
   TooManyRefundRequests,
-} from "../../../src/features/refunds/index.ts";
+} from "../../../src/features/refunds/errors.ts";
 import { invalidFields } from "../../../src/kernel/errors.ts";
-import { StoreUnavailable } from "../../../src/platform/database/index.ts";
+import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
 import { aHash, aPayment, checkoutId, inUsdt, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
 

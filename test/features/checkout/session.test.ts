@@ -9,7 +9,7 @@ import {
   noticesOf,
   stateOf,
 } from "../../../src/features/checkout/rules.ts";
-import { OptionLimitReached } from "../../../src/features/invoices/index.ts";
+import { OptionLimitReached } from "../../../src/features/invoices/errors.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
 import {

@@ -1,4 +1,5 @@
-import { makeCheckoutService, makeCheckoutSources } from "../../../src/features/checkout/index.ts";
+import { makeCheckoutService } from "../../../src/features/checkout/service.ts";
+import { makeCheckoutSources } from "../../../src/features/checkout/sources.ts";
 import type { Shop } from "../../support/invoice-services-fixture.ts";
 
 const unused = () => Promise.reject(new Error("this checkout is only read"));

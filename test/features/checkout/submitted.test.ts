@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { claimableTerms } from "../../../src/features/invoices/index.ts";
-import { watchWorkerName } from "../../../src/features/payments/index.ts";
+import { claimableTerms } from "../../../src/features/invoices/holds/claimable.ts";
+import { watchWorkerName } from "../../../src/features/payments/worker.ts";
 import { paymentClaims } from "../../../src/features/payments/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute, second } from "../../../src/kernel/clock.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import {
   makeCustomerService,
   type CustomerService,
-} from "../../../src/features/customers/index.ts";
+} from "../../../src/features/customers/service.ts";
 import {
   isFoundCustomer,
   searchCustomers,
@@ -12,7 +12,7 @@ import {
 import { customerTerms } from "../../../src/features/customers/table.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { searchQuery } from "../../../src/kernel/search.ts";
-import type { Database, Reader } from "../../../src/platform/database/index.ts";
+import type { Database, Reader } from "../../../src/platform/database/database.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../support/merchants.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { CsvColumns } from "../../../src/api/declare/csv.ts";
 import { makeExportService, tableExports } from "../../../src/features/exports/service.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
-import { encodeAmount } from "../../../src/platform/database/index.ts";
+import { encodeAmount } from "../../../src/platform/database/schema/table.ts";
 import { parseCsv } from "../../../src/kernel/csv.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
-import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/index.ts";
+import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/present.ts";
 import { day, second } from "../../../src/kernel/clock.ts";
 import { defineProblem } from "../../../src/kernel/errors.ts";
 import type { Id } from "../../../src/kernel/id.ts";

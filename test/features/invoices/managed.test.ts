@@ -1,12 +1,9 @@
 import { expect } from "chai";
 import { figureChanges } from "../../../src/features/usage/table.ts";
-import {
-  noPayments,
-  presentInvoice,
-  receivedBy,
-  type InvoiceRow,
-  type PaymentTotals,
-} from "../../../src/features/invoices/index.ts";
+import { noPayments, type PaymentTotals } from "../../../src/features/invoices/rules.ts";
+import { presentInvoice } from "../../../src/features/invoices/present.ts";
+import { receivedBy } from "../../../src/features/invoices/managed/received.ts";
+import type { InvoiceRow } from "../../../src/features/invoices/store.ts";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";

@@ -1,12 +1,9 @@
 // Which invoices get the bare price, and which get the price with a surcharge.
 import { expect } from "chai";
-import {
-  noPayments,
-  presentInvoice,
-  type InvoiceView,
-} from "../../../src/features/invoices/index.ts";
+import { noPayments } from "../../../src/features/invoices/rules.ts";
+import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/present.ts";
 import { day } from "../../../src/kernel/clock.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { expectDigits } from "../../support/pegged-token.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";

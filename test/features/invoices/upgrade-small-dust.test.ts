@@ -1,7 +1,7 @@
 // The upgrade of a store whose operator added a token of which 0.01 is a lot.
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { migrate } from "../../../src/platform/database/index.ts";
+import { migrate } from "../../../src/platform/database/schema.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { toVersion40 } from "../../support/store/earlier-schema.ts";

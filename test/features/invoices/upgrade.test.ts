@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { walletClaims } from "../../../src/features/wallets/table.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { migrate } from "../../../src/platform/database/index.ts";
+import { migrate } from "../../../src/platform/database/schema.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { expectSound } from "../../support/store/expect-store-is-consistent.ts";

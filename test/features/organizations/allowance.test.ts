@@ -3,7 +3,7 @@ import { expect } from "chai";
 import {
   unapprovedBytesMax,
   unapprovedDraftsMax,
-} from "../../../src/features/organizations/index.ts";
+} from "../../../src/features/organizations/allowance.ts";
 import { organizationAllowances } from "../../../src/features/organizations/table.ts";
 import { expectProblem } from "../../api/problem.ts";
 import { expectStatus, register, startApp, type Answer, type Person } from "../../support/app.ts";

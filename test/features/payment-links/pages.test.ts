@@ -5,10 +5,10 @@ import {
   AmountTooSmall,
   InvoiceNotOpen,
   NoWallet,
-} from "../../../src/features/invoices/index.ts";
+} from "../../../src/features/invoices/errors.ts";
 import { failureOf } from "../../../src/features/payment-links/pages.ts";
 import { invalidField, invalidFields } from "../../../src/kernel/errors.ts";
-import { StoreUnavailable } from "../../../src/platform/database/index.ts";
+import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
 import { expectStatus } from "../../support/app.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { openCounter, type Counter, type Merchant } from "../payments/ledger/counter.ts";

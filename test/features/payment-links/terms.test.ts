@@ -7,7 +7,7 @@ import {
 import { defineProblem, type Problem } from "../../../src/kernel/errors.ts";
 import { findCurrency } from "../../../src/kernel/money/asset.ts";
 import { parseMoney } from "../../../src/kernel/money/money.ts";
-import { StoreUnavailable } from "../../../src/platform/database/index.ts";
+import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
 import { refusal } from "../../support/invoice-services-fixture.ts";
 
 const usd = findCurrency("USD");

@@ -1,12 +1,12 @@
 // Failures that payers and merchants of other systems reported, played to the watcher on a scripted chain.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../src/features/invoices/present.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { makeTransferService } from "../../../src/features/payments/inbox/service.ts";
 import { day, hour, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
-import { UniqueViolation } from "../../../src/platform/database/index.ts";
+import { UniqueViolation } from "../../../src/platform/database/errors.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";

@@ -9,7 +9,7 @@ import {
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import type { Reader } from "../../../src/platform/database/index.ts";
+import type { Reader } from "../../../src/platform/database/database.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { pointersOf } from "../../api/problem.ts";

@@ -2,8 +2,6 @@
 import { expect } from "chai";
 import type { Id } from "../../../src/kernel/id.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
-import { migration } from "../../../src/platform/database/schema/migrations/0011-transaction-hashes.ts";
-import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { openEstate, type Estate } from "../../api/estate.ts";
@@ -133,27 +131,6 @@ eachStore("An object read by its id", (store) => {
       expect(await reported(id, "invoice.created")).to.deep.equal([[]]);
       expect(await reported(id, "invoice.partially_paid")).to.deep.equal([[first]]);
       expect(await reported(id, "invoice.confirming")).to.deep.equal([[first, second]]);
-    });
-
-    it("are added to an older store by the migration", async () => {
-      const { db } = estate.app.app;
-      const stored = async () => [
-        (await db.all("SELECT id, transaction_hash FROM payments ORDER BY id")).map(Object.values),
-        (await db.all("SELECT id, transaction_hashes FROM invoices ORDER BY id")).map((row) => [
-          row["id"],
-          JSON.parse(String(row["transaction_hashes"])) as unknown,
-        ]),
-      ];
-      const before = await stored();
-      await db.write(testContext, async (tx) => {
-        await tx.run("UPDATE payments SET transaction_hash = ''");
-        await tx.run("UPDATE invoices SET transaction_hashes = '[]'");
-        const { dialect } = tx;
-        for (const statement of migration.up(columnTypes[dialect], dialect)) {
-          if (statement.startsWith("UPDATE")) await tx.run(statement);
-        }
-      });
-      expect(await stored()).to.deep.equal(before);
     });
 
     it("no longer include one that a reorganization drops", async () => {

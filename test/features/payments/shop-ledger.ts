@@ -1,12 +1,12 @@
+import { matchHolds } from "../../../src/features/invoices/holds/matching.ts";
 import {
-  matchHolds,
   oldestHold,
   watchedAddresses,
   watchedAmong,
   watchedSince,
-} from "../../../src/features/invoices/index.ts";
-import { lateReviewers } from "../../../src/features/organizations/index.ts";
-import { makeRefundRequests } from "../../../src/features/refunds/index.ts";
+} from "../../../src/features/invoices/holds/watched-addresses.ts";
+import { lateReviewers } from "../../../src/features/organizations/store.ts";
+import { makeRefundRequests } from "../../../src/features/refunds/changes.ts";
 import type { Network } from "../../../src/platform/chain/networks.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";

@@ -1,10 +1,9 @@
-import { findInvoice, type InvoiceView } from "../../../src/features/invoices/index.ts";
-import {
-  makePaymentDecisions,
-  makeRefundLedger,
-  makeTransferAllocation,
-  makeTransferService,
-} from "../../../src/features/payments/index.ts";
+import { findInvoice } from "../../../src/features/invoices/store.ts";
+import type { InvoiceView } from "../../../src/features/invoices/present.ts";
+import { makePaymentDecisions } from "../../../src/features/payments/decisions/decide-payment.ts";
+import { makeRefundLedger } from "../../../src/features/payments/refunds/refundable.ts";
+import { makeTransferAllocation } from "../../../src/features/payments/inbox/allocation.ts";
+import { makeTransferService } from "../../../src/features/payments/inbox/service.ts";
 import { settleClaim } from "../../../src/features/payments/hash-claims/ledger.ts";
 import { applyChainDiff } from "../../../src/features/payments/ledger/apply-chain-diff.ts";
 import type {
@@ -20,18 +19,16 @@ import {
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
 import type { Candidate } from "../../../src/features/payments/watcher/receipt-verifier.ts";
-import {
-  makePayerRefunds,
-  makeRefundExaminer,
-  makeRefundService,
-} from "../../../src/features/refunds/index.ts";
+import { makePayerRefunds } from "../../../src/features/refunds/payer/payer-refunds.ts";
+import { makeRefundExaminer } from "../../../src/features/refunds/verification/examiner.ts";
+import { makeRefundService } from "../../../src/features/refunds/service.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import type { Address, ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
 import { findToken } from "../../../src/platform/chain/networks.ts";
 import { numbered } from "../../../src/platform/chain/transfer-identity.ts";
 import { networkState, stateTable } from "../../../src/platform/chain/state/network-state.ts";
-import type { Database, Tx } from "../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createQuotes } from "../../../src/features/rates/index.ts";
+import { createQuotes } from "../../../src/features/rates/quotes.ts";
 import { ratesMetrics } from "../../../src/features/rates/metrics.ts";
 import { presentRates } from "../../../src/features/rates/present.ts";
 import { formatRate } from "../../../src/kernel/money/rate.ts";

@@ -1,12 +1,12 @@
 // The checks of exchange rates: when sources are asked, what is stored, and the health that operators see.
 import { Readable } from "node:stream";
 import { expect } from "chai";
-import { makeRatesService } from "../../../src/features/rates/index.ts";
+import { makeRatesService } from "../../../src/features/rates/service.ts";
 import { rateBook } from "../../../src/features/rates/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { readRatio } from "../../../src/kernel/money/ratio.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { noRates, type RatePair, type RatesPlan } from "../../../src/platform/rates/plan.ts";

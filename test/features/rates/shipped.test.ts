@@ -10,7 +10,7 @@ import {
   type Answer,
   type TestApp,
 } from "../../support/app.ts";
-import { makeRatesService } from "../../../src/features/rates/index.ts";
+import { makeRatesService } from "../../../src/features/rates/service.ts";
 import { silentLogger, type Logger } from "../../../src/platform/logger/index.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { kinds, sample, startRateSources, type RateSources } from "../../support/rate-sources.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { makeReceiptKeys } from "../../../src/features/receipts/index.ts";
+import { makeReceiptKeys } from "../../../src/features/receipts/keys.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";

@@ -1,6 +1,7 @@
 // The signed documents of a shop's checkout, on a clock that the test moves.
 import { expect } from "chai";
-import { makeReceiptKeys, makeReceiptService } from "../../../src/features/receipts/index.ts";
+import { makeReceiptKeys } from "../../../src/features/receipts/keys.ts";
+import { makeReceiptService } from "../../../src/features/receipts/service.ts";
 import type { Verified } from "../../../src/features/receipts/signed-text.ts";
 import type { Network } from "../../../src/platform/chain/networks.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";

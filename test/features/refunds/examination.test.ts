@@ -4,7 +4,7 @@ import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts"
 import { minute } from "../../../src/kernel/clock.ts";
 import { createAlarms, restSubject } from "../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { LeaseLost } from "../../../src/platform/jobs/leases.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";

@@ -1,8 +1,8 @@
 // The rules by which several providers decide about a refund's transaction.
 import { expect } from "chai";
-import { makeRefundExaminer } from "../../../src/features/refunds/index.ts";
+import { makeRefundExaminer } from "../../../src/features/refunds/verification/examiner.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
-import { makeRefundLedger } from "../../../src/features/payments/index.ts";
+import { makeRefundLedger } from "../../../src/features/payments/refunds/refundable.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { createAlarms } from "../../../src/platform/chain/state/alarms.ts";
@@ -10,7 +10,7 @@ import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts
 import { ProviderError } from "../../../src/platform/chain/providers/error.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { openAlarms, writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
-import type { WriteContext } from "../../../src/platform/database/index.ts";
+import type { WriteContext } from "../../../src/platform/database/database.ts";
 import { events as eventTable } from "../../../src/platform/events/table.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";

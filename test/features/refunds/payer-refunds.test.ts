@@ -1,9 +1,9 @@
 // Which payment a payer asks to have refunded.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../src/features/invoices/present.ts";
 import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { refusal } from "../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 import { usdt } from "../payments/shared-address.ts";

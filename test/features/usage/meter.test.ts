@@ -8,7 +8,7 @@ import {
 import { figureChanges } from "../../../src/features/usage/table.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 

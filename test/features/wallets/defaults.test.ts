@@ -1,14 +1,15 @@
 // The wallets at which invoices without a walletId are paid, and who may choose them.
 import { expect } from "chai";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
-import type { WalletView } from "../../../src/features/wallets/index.ts";
+import type { WalletView } from "../../../src/features/wallets/store.ts";
 import { wallets } from "../../../src/features/wallets/table.ts";
 import type { Actor } from "../../../src/kernel/actor.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { tronKind } from "../../../src/platform/chain/tron/kind.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
-import { migrate, UniqueViolation } from "../../../src/platform/database/index.ts";
+import { migrate } from "../../../src/platform/database/schema.ts";
+import { UniqueViolation } from "../../../src/platform/database/errors.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { approvedMerchant, expectStatus, register, type Answer } from "../../support/app.ts";
 import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";

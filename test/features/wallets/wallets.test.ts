@@ -2,20 +2,20 @@ import { expect } from "chai";
 import type { Network } from "../../../src/platform/chain/networks.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
-import { UniqueViolation, type Database } from "../../../src/platform/database/index.ts";
+import { UniqueViolation } from "../../../src/platform/database/errors.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
+import { findWallet, raisePaidIndexes } from "../../../src/features/wallets/store.ts";
 import {
-  findWallet,
   makeWalletService,
-  presentWallet,
-  raisePaidIndexes,
-  takeAddresses,
   type WalletInput,
   type WalletService,
-} from "../../../src/features/wallets/index.ts";
+} from "../../../src/features/wallets/service.ts";
+import { presentWallet } from "../../../src/features/wallets/present.ts";
+import { takeAddresses } from "../../../src/features/wallets/ownership.ts";
 import { continueIndexes } from "../../../src/features/wallets/after-restore.ts";
 import { hasWideGap } from "../../../src/features/wallets/rules.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";

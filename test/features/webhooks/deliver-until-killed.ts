@@ -1,7 +1,7 @@
 // A process that passes events on and delivers them until somebody kills it. Its arguments: the store's place as JSON,
 // and how far its clock is ahead of the machine's, in milliseconds.
 import { setTimeout as delay } from "node:timers/promises";
-import { openDatabase, type StoreOptions } from "../../../src/platform/database/index.ts";
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
 import { install } from "./sending.ts";
 
 const [place = "", ahead = ""] = process.argv.slice(2);

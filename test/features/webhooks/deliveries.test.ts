@@ -11,7 +11,7 @@ import {
 } from "../../../src/features/webhooks/delivery/leases.ts";
 import { recordAttempts } from "../../../src/features/webhooks/delivery/record-attempts.ts";
 import type { DeliveryRow } from "../../../src/features/webhooks/delivery/store.ts";
-import { makeEndpointWriter } from "../../../src/features/webhooks/index.ts";
+import { makeEndpointWriter } from "../../../src/features/webhooks/endpoints/writer.ts";
 import {
   webhookAttempts,
   webhookDeliveries,
@@ -19,7 +19,7 @@ import {
 } from "../../../src/features/webhooks/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { endpointConcurrencyMax } from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
-import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
 import { compiledProgram } from "../../support/programs/built.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../../src/features/webhooks/table.ts";
 import { day, hour, minute } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { eventKeptFor, pruneEvents } from "../../../src/platform/events/retention.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";

@@ -4,7 +4,7 @@ import { wipeOldSecrets } from "../../../src/features/webhooks/delivery/retentio
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { expectProblem, pointersOf, withoutRequest } from "../../api/problem.ts";
 import { startReceiver as startRecorder, type Receiver } from "../../platform/outbound/receiver.ts";
 import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";

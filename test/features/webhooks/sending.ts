@@ -3,19 +3,18 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import {
   createDeliverer,
-  makeEndpointWriter,
-  makeFanOut,
-  makeWebhookService,
   type Deliverer,
-  type WebhookService,
-} from "../../../src/features/webhooks/index.ts";
+} from "../../../src/features/webhooks/delivery/deliverer.ts";
+import { makeEndpointWriter } from "../../../src/features/webhooks/endpoints/writer.ts";
+import { makeFanOut } from "../../../src/features/webhooks/delivery/fan-out.ts";
+import { makeWebhookService, type WebhookService } from "../../../src/features/webhooks/service.ts";
 import type { DeliveryRow } from "../../../src/features/webhooks/delivery/store.ts";
 import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { hour, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { createJournal, type Journal } from "../../../src/platform/journal/index.ts";
-import type { Database, Tx } from "../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import type { EventType } from "../../../src/platform/events/catalogue.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import type { Worker } from "../../../src/platform/jobs/background.ts";

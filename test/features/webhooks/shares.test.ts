@@ -2,12 +2,13 @@
 import { expect } from "chai";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import { slowAfterMs } from "../../../src/features/webhooks/delivery/attempt.ts";
-import type { Deliverer } from "../../../src/features/webhooks/index.ts";
+import type { Deliverer } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { findBacklogs, leaseDue } from "../../../src/features/webhooks/delivery/leases.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { day, minute } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
-import type { Database, Reader, SqlValue, Tx } from "../../../src/platform/database/index.ts";
+import type { Database, Reader, Tx } from "../../../src/platform/database/database.ts";
+import type { SqlValue } from "../../../src/platform/database/schema/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
 import { addOrganization } from "../../support/merchants.ts";

@@ -17,7 +17,7 @@ import { sealAll } from "../../../src/platform/audit/sealer.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { verifyAudit, type AuditFault } from "../../../src/platform/audit/verify.ts";
 import { meta } from "../../../src/platform/database/schema/meta.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

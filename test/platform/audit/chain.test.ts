@@ -15,7 +15,7 @@ import { readHead } from "../../../src/platform/audit/head.ts";
 import { createSealer, sealAll } from "../../../src/platform/audit/sealer.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";

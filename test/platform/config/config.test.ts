@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LoadedConfig, LoadOptions } from "../../../src/platform/config/index.ts";
-import { ConfigError, loadConfig } from "../../../src/platform/config/index.ts";
+import { type LoadedConfig, ConfigError } from "../../../src/platform/config/config.ts";
+import { type LoadOptions, loadConfig } from "../../../src/platform/config/load.ts";
 
 const secret = "0123456789abcdef0123456789abcdef";
 

@@ -2,23 +2,25 @@ import { expect } from "chai";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig, settingsReference, ConfigError } from "../../../src/platform/config/index.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
+import { settingsReference } from "../../../src/platform/config/reference.ts";
+import { ConfigError } from "../../../src/platform/config/config.ts";
 import { allOptions } from "../../../src/platform/config/options.ts";
-import { declareSettings, required } from "../../../src/platform/config/setting.ts";
+import { declareSettings } from "../../../src/platform/config/setting.ts";
 import { settings } from "../../../src/platform/config/settings.ts";
 import { wholeNumber } from "../../../src/platform/config/value-type.ts";
 
 const declared = {
   ...settings,
   ...declareSettings({
-    teaBreakMinutes: required({
+    teaBreakMinutes: {
       group: "Limits",
-      type: wholeNumber(1, 60, "minutes"),
+      schema: wholeNumber(1, 60, "minutes"),
       default: "15",
       demo: "1",
       description: "The length of a tea break. It is for this test alone.",
       example: "20",
-    }),
+    },
   }),
 };
 

@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { ConfigError, loadConfig, type PlanCatalog } from "../../../src/platform/config/index.ts";
-import { parsePlans } from "../../../src/platform/config/plans.ts";
+import { ConfigError } from "../../../src/platform/config/config.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
+import { type PlanCatalog, parsePlans } from "../../../src/platform/config/plans.ts";
 
 const shipped = readFileSync(new URL("../../../config/plans.yaml", import.meta.url), "utf8");
 

@@ -1,11 +1,9 @@
 import { expect } from "chai";
-import {
-  allOptions,
-  commonOptions,
-  settingsReference,
-} from "../../../src/platform/config/index.ts";
-import { flagProperty } from "../../../src/platform/config/setting.ts";
+import { allOptions, commonOptions } from "../../../src/platform/config/options.ts";
+import { settingsReference } from "../../../src/platform/config/reference.ts";
+import { flagProperty, type Setting } from "../../../src/platform/config/setting.ts";
 import { settings } from "../../../src/platform/config/settings.ts";
+import { readValue, wordsOf } from "../../../src/platform/config/value-type.ts";
 
 /** The settings on which operators' scripts rely; their names never change. */
 const relied =
@@ -13,7 +11,7 @@ const relied =
   TILL_REGISTRATION TILL_VERIFICATION TILL_BILLING TILL_WEBHOOK_ALLOW_CIDRS TILL_RATE_LIMIT_SCALE TILL_TRUST_PROXY
   TILL_LOG_LEVEL TILL_METRICS_TOKEN TILL_SANDBOX_BLOCK_MS TILL_SANDBOX_MIXED`.split(/\s+/);
 
-const declared = Object.values(settings);
+const declared: readonly Setting[] = Object.values(settings);
 
 describe("the declarations of settings", () => {
   it("include every name on which scripts rely", () => {
@@ -36,14 +34,14 @@ describe("the declarations of settings", () => {
       for (const text of [setting.default, setting.demo, setting.example]) {
         // The example of a secret is the command that generates one.
         if (text === null || text.startsWith("$(")) continue;
-        expect(() => setting.type.read(text, "/"), setting.name).not.to.throw();
+        expect(() => readValue(setting.schema, text, "/"), setting.name).not.to.throw();
       }
     }
   });
 
   it("give no secret a flag", () => {
-    for (const { type, flag, name } of declared) {
-      expect(type.isSecret && flag !== null, name).to.equal(false);
+    for (const { schema, flag, name } of declared) {
+      expect(wordsOf(schema).isSecret === true && flag !== null, name).to.equal(false);
     }
   });
 });

@@ -1,7 +1,5 @@
 import {
   amount,
-  columns,
-  decodeRows,
   flag,
   integer,
   json,
@@ -9,10 +7,10 @@ import {
   table,
   text,
   time,
-  type Database,
   type RowOf,
-  type Tx,
-} from "../../../src/platform/database/index.ts";
+} from "../../../src/platform/database/schema/table.ts";
+import { columns, decodeRows } from "../../../src/platform/database/schema/statements.ts";
+import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
 import { testContext } from "../../support/store/stores.ts";
 

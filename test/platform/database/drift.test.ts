@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import "../../../src/compose/index.ts";
+import "../../../src/compose/app.ts";
 import {
   columnName,
   declaredTables,
   type Column,
-  type Database,
-  type Dialect,
   type Table,
-} from "../../../src/platform/database/index.ts";
+} from "../../../src/platform/database/schema/table.ts";
+import type { Database, Dialect } from "../../../src/platform/database/database.ts";
 import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
+import { describeSchema } from "../../support/store/describe-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 interface DescribedColumn {
@@ -237,6 +237,28 @@ async function storedInPostgres(table: string, db: Database): Promise<Described>
   };
 }
 
+const zero = `'${"0".repeat(78)}'`;
+
+/** The columns that have a default, with it: they were added to tables with rows. */
+const defaults: readonly string[] = [
+  ...["allowed_origins '[]'", "cursor_time 0", "denials 0", "early_attempts 0", "healed_at 0"],
+  ...["held_attempts 0", "is_known 0", "is_mark_recent 0", "is_new_address 0", "issued_count 0"],
+  ...["items 1", "late_window_days 7", "needs_decision 0", "ordinal 0", "payment_rule ''"],
+  ...["tip_seen_at 0", "transaction_hash ''", "transaction_hashes '[]'", "usual_lag_ms 0"],
+  ...["verification 'open'", "version 1"],
+  ...["refund_requested", "refunded", "rounding_amount"].map((name) => `${name} ${zero}`),
+];
+
+/** The objects beside tables and indexes: they keep rows unchanged, or tell PostgreSQL how columns depend on each other. */
+const besidesTables: Readonly<Record<Dialect, readonly string[]>> = {
+  sqlite: ["trigger platform_invoice_lines_no_delete", "trigger platform_invoice_lines_no_update"],
+  postgres: [
+    "function platform_invoice_lines_refuse_change",
+    "statistics webhook_deliveries_endpoint_and_status",
+    "trigger platform_invoice_lines_no_change",
+  ],
+};
+
 const tableNames: Readonly<Record<Dialect, string>> = {
   sqlite: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
   postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
@@ -260,6 +282,23 @@ eachStore("a migrated store", (store) => {
     for (const table of tables) {
       expect(await stored(table.name, db), table.name).to.deep.equal(await declared(table, db));
     }
+  });
+
+  it("has defaults only where a migration added a column, the same on both databases", async () => {
+    const found = (await describeSchema(db)).split("\n").flatMap((line) => {
+      const [, name, value] = /^ {2}(\w+) .*\bdefault (.+)$/i.exec(line) ?? [];
+      return name === undefined ? [] : [`${name} ${value?.replace(/::\w+/, "") ?? ""}`];
+    });
+    expect(found.sort()).to.deep.equal([...defaults].sort());
+  });
+
+  it("has no triggers, functions and statistics but these", async () => {
+    const named = /^CREATE (?:OR REPLACE )?(TRIGGER|FUNCTION|STATISTICS) (?:public\.)?(\w+)/;
+    const found = (await describeSchema(db)).split("\n").flatMap((line) => {
+      const [, kind = "", name] = named.exec(line) ?? [];
+      return name === undefined ? [] : [`${kind.toLowerCase()} ${name}`];
+    });
+    expect(found.sort()).to.deep.equal(besidesTables[db.dialect]);
   });
 
   it("has at most one unique index per list of columns, by which SQLite reports a violation", () => {

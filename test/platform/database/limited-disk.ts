@@ -1,5 +1,5 @@
 // A process with a limit on file sizes: it writes until a write is refused, and prints the answer.
-import { openDatabase } from "../../../src/platform/database/index.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
 import { testContext } from "../../support/store/stores.ts";
 import { account, accounts, countEntries, deposit } from "./accounts.ts";
 

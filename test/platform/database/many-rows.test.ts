@@ -1,12 +1,8 @@
 import { expect } from "chai";
-import {
-  amount,
-  columns,
-  text,
-  time,
-  type Database,
-  type StoreOptions,
-} from "../../../src/platform/database/index.ts";
+import { amount, text, time } from "../../../src/platform/database/schema/table.ts";
+import { columns } from "../../../src/platform/database/schema/statements.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { firstOfEach } from "../../../src/platform/database/query/first-of-each.ts";
 import { givenRows } from "../../../src/platform/database/query/json-rows.ts";
 import { lockingColumn, tryHoldLock } from "../../../src/platform/database/write/locks.ts";

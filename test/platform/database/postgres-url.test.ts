@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { databaseUrl } from "../../../src/platform/config/index.ts";
+import { databaseUrl, readValue, showValue } from "../../../src/platform/config/value-type.ts";
 import {
   nameOfPostgres,
   parsePostgresUrl,
@@ -94,7 +94,7 @@ describe("an address of PostgreSQL", () => {
     it(`is refused with the reason and without the password: ${given}`, () => {
       let said = "";
       try {
-        databaseUrl.read(given, "");
+        readValue(databaseUrl, given, "");
       } catch (error) {
         said = String(error);
       }
@@ -104,7 +104,7 @@ describe("an address of PostgreSQL", () => {
   }
 
   it("is displayed with all hosts and without the password", () => {
-    const shown = databaseUrl.show("postgres://till:hunter22@a:1,b/db?sslmode=require&host=");
+    const shown = showValue(databaseUrl, "postgres://till:hunter22@a:1,b/db?sslmode=require&host=");
     expect(shown).to.include("till:********@a:1,b/db").and.not.to.include("hunter");
   });
 });

@@ -1,6 +1,7 @@
 import { createServer, connect, type AddressInfo, type Server } from "node:net";
 import { expect } from "chai";
-import { openDatabase, type Database, type Tx } from "../../../src/platform/database/index.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
+import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import {
   dropDatabase,

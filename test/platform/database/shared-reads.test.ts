@@ -1,6 +1,6 @@
 // Identical reads that arrive together are one statement, on both databases.
 import { expect } from "chai";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { account, accounts, createAccounts } from "./accounts.ts";
 

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import pg from "pg";
-import { openDatabase, type Database } from "../../../src/platform/database/index.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { openForReading } from "../../../src/platform/database/read-only.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import { startPostgres, type PostgresServer } from "../../support/store/postgres.ts";

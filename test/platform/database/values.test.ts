@@ -1,15 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import {
-  columns,
-  decodeRows,
-  decodeSum,
-  encodeAmount,
-  StatementFailed,
-  sumOfAmounts,
-  type Database,
-} from "../../../src/platform/database/index.ts";
-import { decodeSignedAmount } from "../../../src/platform/database/schema/table.ts";
+import { columns, decodeRows } from "../../../src/platform/database/schema/statements.ts";
+import { decodeSum, sumOfAmounts } from "../../../src/platform/database/query/sum-amounts.ts";
+import { encodeAmount, decodeSignedAmount } from "../../../src/platform/database/schema/table.ts";
+import { StatementFailed } from "../../../src/platform/database/errors.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { account, accounts, createAccounts, entries, onlyAccount } from "./accounts.ts";
 

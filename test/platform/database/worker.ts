@@ -1,5 +1,5 @@
 // A program for the tests with two processes on one store, or with killed ones.
-import { openDatabase, type StoreOptions } from "../../../src/platform/database/index.ts";
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
 import { testContext } from "../../support/store/stores.ts";
 import { deposit } from "./accounts.ts";
 

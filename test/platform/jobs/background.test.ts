@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { day, hour, second } from "../../../src/kernel/clock.ts";
+import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { createBackground } from "../../../src/platform/jobs/background.ts";
+import { everyMinute } from "../../../src/platform/jobs/cron-line.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { until } from "../../support/until.ts";
 
@@ -11,11 +12,16 @@ describe("the background", () => {
     globalThis.Date = machineDate;
   });
 
+  /** Dates that the program has made since the clock of the machine was set. */
+  let datesMade = 0;
+
   /** Sets the clock of the machine, for every part of the program that reads it. */
   function shiftMachine(offset: number): void {
     globalThis.Date = new Proxy(machineDate, {
-      construct: (target, given: [] | [number]) =>
-        given.length === 0 ? new target(target.now() + offset) : new target(...given),
+      construct: (target, given: [] | [number]) => {
+        datesMade += 1;
+        return given.length === 0 ? new target(target.now() + offset) : new target(...given);
+      },
       get: (target, name, receiver) =>
         name === "now"
           ? () => target.now() + offset
@@ -58,6 +64,75 @@ describe("the background", () => {
       }
     });
   }
+
+  /** Sets the clock of the machine to two seconds before the minute that is nearest to `distance` from now. */
+  function jump(distance: number): void {
+    const at = machineDate.now();
+    shiftMachine(Math.round((at + distance) / minute) * minute - 2 * second - at);
+  }
+
+  it("starts recurring work at once after any jump of the clock or sleep of the machine, then at its times, and counts no time between", async () => {
+    let runs = 0;
+    const worker = {
+      name: "recurring",
+      lines: [everyMinute],
+      run: () => {
+        runs += 1;
+        return Promise.resolve(false);
+      },
+    };
+    jump(0);
+    const clock = { now: () => Date.now() };
+    const background = createBackground({ workers: [worker], clock, logger: silentLogger });
+    background.start();
+    try {
+      await until(
+        "the first run and that of the minute",
+        () => runs,
+        (count) => count >= 2,
+      );
+      for (const distance of [hour, -hour, day, -day, 90 * day, -90 * day]) {
+        jump(distance);
+        datesMade = 0;
+        const before = runs;
+        await until(
+          `a run after a jump of ${String(distance / hour)} h, and that of the minute`,
+          () => runs,
+          (count) => count >= before + 2,
+        );
+        // Every time that node-cron counts makes dates: it would make more than a million for 90 days.
+        expect(datesMade, `dates made after ${String(distance / hour)} h`).to.be.below(2_000);
+      }
+    } finally {
+      await background.stop();
+    }
+  });
+
+  it("looks for due work at least every second", async () => {
+    const { setTimeout } = globalThis;
+    const delays: unknown[] = [];
+    globalThis.setTimeout = Object.assign((...words: Parameters<typeof setTimeout>) => {
+      delays.push(words[1]);
+      return setTimeout(...words);
+    }, setTimeout);
+    const clock = { now: () => Date.now() };
+    const background = createBackground({ workers: [], clock, logger: silentLogger });
+    try {
+      background.start();
+      const begun = background.lastTickAt();
+      expect(delays).to.have.length(1);
+      expect(delays[0]).to.be.within(0, second);
+      await until(
+        "the next tick",
+        () => background.lastTickAt(),
+        (tick) => tick !== begun,
+      );
+      expect(delays.filter((delay) => Number(delay) <= second)).to.have.length.at.least(2);
+    } finally {
+      globalThis.setTimeout = setTimeout;
+      await background.stop();
+    }
+  });
 
   it("runs a worker once in its interval for any number of requests without a credential, and its ordinary runs no later", async () => {
     let time = 1_000_000;

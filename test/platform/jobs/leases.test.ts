@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { createLeases, LeaseLost, type Leases } from "../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { movingClock, type MovingClock } from "../../support/app.ts";

@@ -2,9 +2,10 @@ import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
 import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
-import type { Database, Tx } from "../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { leaseJobs, forgetJobs } from "../../../src/platform/jobs/job-leases.ts";
 import { createCron } from "../../../src/platform/jobs/cron.ts";
+import { everyHour } from "../../../src/platform/jobs/cron-line.ts";
 import {
   backoffMs,
   createJobs,
@@ -352,7 +353,7 @@ eachStore("a queue", (store) => {
     const tasks = [
       {
         name: "tidy",
-        everyMs: hour,
+        line: everyHour,
         job: { queue: "maintenance", name: "greet", payload: {} },
       },
     ] as const;

@@ -1,7 +1,7 @@
 // After a fault: repeats what was not answered, waits until the background work is done, and compares the store and the
 // receiver with what was acknowledged.
 import { minute, systemClock } from "../../../src/kernel/clock.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { until } from "../../support/until.ts";
 import { toldTypes, type Ground } from "./ground.ts";
 import { creationOf, type Load, type LoadGround, type Order } from "./load.ts";

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { openDatabase } from "../../../src/platform/database/index.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
 import { deployFolder } from "../../support/programs/proxy.ts";
 import { secret } from "../../support/secret.ts";
 import { until } from "../../support/until.ts";

@@ -9,12 +9,9 @@ import { holdAmounts } from "../../../src/features/invoices/holds/holds.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { hour, systemClock } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import {
-  migrate,
-  openDatabase,
-  type Database,
-  type StoreOptions,
-} from "../../../src/platform/database/index.ts";
+import { migrate } from "../../../src/platform/database/schema.ts";
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { startPostgres } from "../../support/store/postgres.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";

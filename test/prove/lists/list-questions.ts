@@ -10,7 +10,7 @@ import {
 import { day, toIso } from "../../../src/kernel/clock.ts";
 import { keyOf } from "../../support/roles-fixture.ts";
 import { platformKey } from "../../support/platform.ts";
-import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import {
   addUpSeeded,
   auditActors,

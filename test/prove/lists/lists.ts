@@ -4,7 +4,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { startPostgres } from "../../support/store/postgres.ts";
 import { openLibrary, timesOf } from "./list-questions.ts";
 

@@ -2,7 +2,8 @@ import pg from "pg";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { encodeTime } from "../../../src/kernel/id.ts";
-import type { Database, Dialect, StoreOptions, Tx } from "../../../src/platform/database/index.ts";
+import type { Database, Dialect, Tx } from "../../../src/platform/database/database.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { testContext } from "../../support/store/stores.ts";
 
 export interface Seed {

@@ -1,8 +1,5 @@
-import {
-  declaredTables,
-  type Database,
-  type SqlValue,
-} from "../../../src/platform/database/index.ts";
+import { declaredTables, type SqlValue } from "../../../src/platform/database/schema/table.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { selectStatement } from "../../../src/platform/database/schema/statements.ts";
 import { testContext } from "../../support/store/stores.ts";
 

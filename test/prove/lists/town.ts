@@ -1,9 +1,10 @@
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
-import { makeMeter } from "../../../src/features/usage/index.ts";
+import { makeMeter } from "../../../src/features/usage/meter.ts";
 import { second } from "../../../src/kernel/clock.ts";
 import type { Id, IdSource } from "../../../src/kernel/id.ts";
 import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
-import type { Database, RowOf } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
+import type { RowOf } from "../../../src/platform/database/schema/table.ts";
 import { openMarket } from "../../features/payments/ledger/paid-invoice-fixture.ts";
 import {
   addressOf,

@@ -1,7 +1,7 @@
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import type { Address } from "../../../src/platform/chain/client.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
-import { encodeAmount } from "../../../src/platform/database/index.ts";
+import { encodeAmount } from "../../../src/platform/database/schema/table.ts";
 import { testContext } from "../../support/store/stores.ts";
 import type { Sending } from "../chain.ts";
 import type { Invoice } from "../deeds.ts";

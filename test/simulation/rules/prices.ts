@@ -1,7 +1,7 @@
 import type { holds } from "../../../src/features/invoices/table.ts";
 import type { payments, transfers } from "../../../src/features/payments/table.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
-import type { RowOf } from "../../../src/platform/database/index.ts";
+import type { RowOf } from "../../../src/platform/database/schema/table.ts";
 import type { Invoice } from "../deeds.ts";
 import { dustOf, heldIn } from "../options.ts";
 import type { World } from "../world.ts";

@@ -1,6 +1,6 @@
 import type { payments } from "../../../src/features/payments/table.ts";
 import { day, type Instant } from "../../../src/kernel/clock.ts";
-import type { RowOf } from "../../../src/platform/database/index.ts";
+import type { RowOf } from "../../../src/platform/database/schema/table.ts";
 import type { Invoice } from "../deeds.ts";
 import { heldIn } from "../options.ts";
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { builtProgram } from "./built.ts";
 import { endWithThisProcess } from "./guard.ts";
 import { secret } from "../secret.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 
 /** Runs work just before the next write of a store, as a quicker process may. */
 export function beforeNextWrite(db: Database, work: () => Promise<unknown>): void {

@@ -1,4 +1,4 @@
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 
 const tableNames = {
   sqlite: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",

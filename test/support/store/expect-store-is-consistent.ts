@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { verifyStore, type CheckResult } from "../../../src/compose/checks.ts";
 import { openForReading } from "../../../src/platform/database/read-only.ts";
-import type { Reader, StoreOptions } from "../../../src/platform/database/index.ts";
+import type { Reader } from "../../../src/platform/database/database.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { auditKey } from "../secret.ts";
 
 /** Rows that tests leave in a store and that Till alone would never write. */

@@ -2,10 +2,10 @@
 // tenth; emptying one takes a hundredth.
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { makeBorrowedConnection } from "../../../src/platform/database/postgres/client.ts";
+import { directOf } from "../../../src/platform/database/postgres/standalone.ts";
 import { readAsSqliteDoes } from "../../../src/platform/database/postgres/types.ts";
 import { makeReader } from "../../../src/platform/database/query/reader.ts";
-import type { Reader } from "../../../src/platform/database/index.ts";
+import type { Reader } from "../../../src/platform/database/database.ts";
 import { dropDatabase, freshDatabase } from "./postgres.ts";
 
 /** A database that contains only the content of its template when it is taken. */
@@ -47,7 +47,7 @@ async function makeDatabase(template?: string): Promise<Kept> {
   readAsSqliteDoes(client, pg.types.builtins);
   // An idle connection must not keep the test process alive.
   (client as unknown as { unref(): void }).unref();
-  const lent = makeBorrowedConnection(client, { mayWrite: true });
+  const lent = directOf(client, true);
   const kept: Kept = {
     url,
     client,

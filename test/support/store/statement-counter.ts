@@ -45,7 +45,7 @@ export function countStatements(): StatementCounter {
     if (leftOut.has(sql)) return;
     if (!/^(BEGIN|COMMIT)/.test(sql)) seen.add(sql);
     counts.statements += 1;
-    if (sql === "COMMIT") counts.commits += 1;
+    if (/^COMMIT;?$/.test(sql)) counts.commits += 1;
     // FOR UPDATE is not followed by a table's name.
     const found = [...sql.matchAll(changes)].filter(
       ({ index }) => !sql.slice(0, index).endsWith("FOR "),

@@ -5,17 +5,16 @@ import { join } from "node:path";
 import { systemActor, type Actor } from "../../../src/kernel/actor.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { beginChain } from "../../../src/platform/audit/head.ts";
-import {
-  migrate,
-  openDatabase,
-  type Database,
-  type Dialect,
-  type Reader,
-  type StoreLimits,
-  type StoreOptions,
-  type Tx,
-  type WriteContext,
-} from "../../../src/platform/database/index.ts";
+import { migrate } from "../../../src/platform/database/schema.ts";
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
+import type {
+  Database,
+  Dialect,
+  Reader,
+  Tx,
+  WriteContext,
+} from "../../../src/platform/database/database.ts";
+import type { StoreLimits } from "../../../src/platform/database/limits.ts";
 import { describeOnPostgres } from "./describe-on-postgres.ts";
 import { dropDatabase, freshDatabase, postgresUnavailableReason } from "./postgres.ts";
 import { takeDatabase } from "./reused.ts";

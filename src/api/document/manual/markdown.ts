@@ -4,9 +4,10 @@ import { fileURLToPath } from "node:url";
 import { escapeHtml } from "../../../kernel/html.ts";
 import { readDrawing } from "./diagrams.ts";
 import { reference, type ManualPage } from "./layout.ts";
+import { packageFile } from "../../../platform/files.ts";
 
 /** The folder of the Markdown files; dist/ is as deep as src/. */
-const folder = fileURLToPath(new URL("../../../../docs", import.meta.url));
+const folder = fileURLToPath(packageFile("docs"));
 
 /** A Markdown file of docs/. */
 export interface MarkdownFile {

@@ -1,14 +1,13 @@
 import { once } from "node:events";
 import { section, type Section } from "../../../api/declare/command.ts";
-import type { Rehearsal } from "../../../compose/index.ts";
-import {
-  makeMonthlySums,
-  type MonthlySum,
-  type RehearsalPlan,
-  type RehearsedEvent,
-  type RehearsedFailure,
-  type RehearsedInvoice,
-} from "../../../features/billing/index.ts";
+import type { Rehearsal } from "../../../compose/rehearsal/rehearse-billing.ts";
+import { makeMonthlySums, type MonthlySum } from "../../../features/billing/rehearsal/sums.ts";
+import type { RehearsalPlan } from "../../../features/billing/rehearsal/rehearsal.ts";
+import type {
+  RehearsedEvent,
+  RehearsedFailure,
+  RehearsedInvoice,
+} from "../../../features/billing/rehearsal/report.ts";
 import { toIso } from "../../../kernel/clock.ts";
 import { printSection } from "../../terminal/output.ts";
 import type { Terminal } from "../../terminal/terminal.ts";

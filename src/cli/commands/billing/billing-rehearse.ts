@@ -1,13 +1,12 @@
-import { rehearseBilling, requireStoreFile, secretFor } from "../../../compose/index.ts";
+import { rehearseBilling } from "../../../compose/rehearsal/rehearse-billing.ts";
+import { requireStoreFile } from "../../../compose/store-place.ts";
+import { secretFor } from "../../../compose/store-fingerprint.ts";
 import { openReadOnlyStore } from "../../../compose/read-only-store.ts";
-import {
-  paymentHabits,
-  rehearsalMonthsMax,
-  type PaymentHabit,
-} from "../../../features/billing/index.ts";
+import { paymentHabits, type PaymentHabit } from "../../../features/billing/rehearsal/payers.ts";
+import { rehearsalMonthsMax } from "../../../features/billing/rehearsal/rehearsal.ts";
 import { nextInvoicesCommand } from "../../../features/billing/commands.ts";
 import { systemClock } from "../../../kernel/clock.ts";
-import type { Config } from "../../../platform/config/index.ts";
+import type { Config } from "../../../platform/config/config.ts";
 import { createLogger } from "../../../platform/logger/index.ts";
 import { systemRandom } from "../../../platform/secrets/random.ts";
 import type { Options } from "../../command-words.ts";
@@ -33,7 +32,7 @@ export async function rehearseCommand(terminal: Terminal, flags: Options): Promi
       throw new UsageError("--payments needs --months. Without it, only next invoices are shown.");
     }
     const given = { arguments: {}, flags };
-    await runFeatureCommand(terminal, nextInvoicesCommand, "billingOperator", given, "whole");
+    await runFeatureCommand(terminal, nextInvoicesCommand, "billingOperator", given);
     return;
   }
   const wrong = ofPreview.filter((name) => flags[name] !== undefined);

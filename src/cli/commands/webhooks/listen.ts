@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
-import { createApp, type App } from "../../../compose/index.ts";
-import { CreateWebhookEndpointRequest } from "../../../features/webhooks/index.ts";
+import { createApp, type App } from "../../../compose/app.ts";
+import { CreateWebhookEndpointRequest } from "../../../features/webhooks/records.ts";
 import { parseBody } from "../../../api/declare/request.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { WriteContext } from "../../../platform/database/index.ts";
+import type { WriteContext } from "../../../platform/database/database.ts";
 import { createLogger } from "../../../platform/logger/index.ts";
 import { isWebhookSecret } from "../../../platform/outbound/standard-webhooks.ts";
 import { startReceiver, type ReceivedWebhook, type Receiver } from "../../demo/receiver.ts";

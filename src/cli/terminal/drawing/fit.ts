@@ -25,23 +25,14 @@ const textLeast = 24;
 const longCode = 30;
 const barLeast = 8;
 
-/** A table that fits a width: its remaining columns with their widths. */
-export interface FittedTable<Column> {
-  readonly columns: readonly { readonly column: Column; readonly width: number }[];
-  /** Titles of the columns for which there is no space. */
-  readonly dropped: readonly string[];
-}
-
 /**
- * Fits a table into a width: it first narrows texts and bars, then drops columns, the least important first. The first
- * column always stays. Ids, amounts and times are never narrowed, so that they remain whole.
+ * Fits a table into a width: it first narrows texts and bars, then drops columns, the least important first. Ids, hashes,
+ * addresses, amounts and times are never narrowed, so that they remain whole. Null if not even the first column fits.
  */
-export function fitTable<Column extends TableColumn>(
-  columns: readonly Column[],
-  width: number,
-): FittedTable<Column> {
+export function fitTable<Column extends TableColumn>(columns: readonly Column[], width: number) {
   const left = [...columns];
-  while (left.length > 1 && total(left.map(leastWidth)) > width) {
+  while (total(left.map(leastWidth)) > width) {
+    if (left.length <= 1) return null;
     const ranks = left.map((column, place) => (place === 0 ? -1 : rankOf(column)));
     const place = ranks.lastIndexOf(Math.max(...ranks));
     left.splice(place, 1);
@@ -54,23 +45,23 @@ function total(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, gap * (widths.length - 1));
 }
 
-/** Gives each column its least width, and shares what remains among those that want more, the modest first. */
-function shareOut<Column extends TableColumn>(
-  columns: readonly Column[],
-  width: number,
-): FittedTable<Column>["columns"] {
-  const wishes = columns.map((column) => ({ column, width: leastWidth(column) }));
-  let rest = Math.max(0, width - total(wishes.map((wish) => wish.width)));
+/**
+ * Gives each column its least width, and shares what remains among those that want more, the modest first. A column that
+ * is narrower than its cells must be wrapped.
+ */
+function shareOut<Column extends TableColumn>(columns: readonly Column[], width: number) {
+  const wishes = columns.map((column) => ({ column, width: leastWidth(column), isNarrow: false }));
+  let rest = width - total(wishes.map((wish) => wish.width));
   const byNeed = wishes
     .map((wish) => ({ wish, need: fullWidth(wish.column) - wish.width }))
     .sort((one, other) => one.need - other.need);
   for (const [place, { wish, need }] of byNeed.entries()) {
     const given = Math.min(need, Math.floor(rest / (byNeed.length - place)));
     wish.width += given;
+    wish.isNarrow = given < need;
     rest -= given;
   }
-  // A single column that is too wide is cut.
-  return wishes.map((wish) => ({ ...wish, width: Math.min(wish.width, Math.max(1, width)) }));
+  return wishes;
 }
 
 function fullWidth({ title, cells }: TableColumn): number {

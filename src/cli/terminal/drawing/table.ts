@@ -11,9 +11,9 @@ import {
   signed,
   timeWithDistance,
 } from "./looks.ts";
-import { layOut } from "./layout.ts";
+import { layOut, wrap } from "./layout.ts";
 import { drawBars } from "./sparkline.ts";
-import { bold, gap, widthOf, wrap } from "./width.ts";
+import { bold, breakWords, gap, longestWord, widthOf } from "./width.ts";
 
 // Drawing for people at a terminal. It is loaded only if standard output is one.
 
@@ -55,35 +55,53 @@ export function columnsOfTexts(
   });
 }
 
-/** Draws a table for a terminal: no line is wider than the terminal, and no id, amount or time is cut. */
-export async function drawTable(
-  columns: readonly TableColumn[],
-  { width, hasColor, now }: Style,
-): Promise<DrawnTable> {
+/**
+ * Draws a table for a terminal: no line is wider than the terminal, and no id, amount or time is cut. If the terminal is
+ * narrower than the first column, each row is drawn as a record.
+ */
+export function drawTable(columns: readonly TableColumn[], style: Style): DrawnTable {
+  const { width, hasColor, now } = style;
   const drawn = columns.map((column) => ({
     ...column,
     cells: cellsFor(column, now),
     raw: column.cells,
   }));
-  const { columns: fitted, dropped } = fitTable(drawn, width);
-  const blocks = fitted.map(({ column, width: own }) => {
-    const { cells, raw, title, kind } = column;
-    const isRight = kind === "amount" || kind === "number";
+  const fitted = fitTable(drawn, width);
+  if (fitted === null) return { text: drawRecords(columns, style), dropped: [] };
+  const blocks = fitted.columns.map(({ column: { cells, raw, title, kind }, width: own }) => {
     const shown = kind === "bar" ? drawBars(cells, own) : cells;
-    const paint = (line: string, place: number) =>
-      kind === "status" && hasColor ? colored(line, raw[place] ?? "") : line;
-    const titles = wrap(title, own).map((line) => (isRight ? line.padStart(own) : line));
+    const paint = (cell: string, place: number) =>
+      kind === "status" && hasColor ? colored(cell, raw[place] ?? "") : cell;
     return [
-      titles.map(bold(hasColor)).join("\n"),
-      ...shown.map((cell, place) =>
-        wrapCell(cell, own, isRight)
-          .map((line) => paint(line, place))
-          .join("\n"),
-      ),
+      bold(hasColor)(breakWords(title, own)),
+      ...shown.map((cell, place) => paint(breakWords(cell, own), place)),
     ];
   });
   const rows = (blocks[0] ?? []).map((_cell, place) => blocks.map((cells) => cells[place] ?? ""));
-  return { text: await layOut(rows), dropped };
+  const text = layOut(rows, {
+    colWidths: fitted.columns.map(({ width: own, isNarrow }) => (isNarrow ? own : null)),
+    colAligns: fitted.columns.map(({ column: { kind } }) =>
+      kind === "amount" || kind === "number" ? "right" : "left",
+    ),
+  });
+  return { text, dropped: fitted.dropped };
+}
+
+/** Draws each row of a table as a record, without its bars. */
+function drawRecords(columns: readonly TableColumn[], style: Style): string {
+  const shown = columns.filter(({ kind }) => kind !== "bar");
+  return (columns[0]?.cells ?? [])
+    .map((_cell, row) =>
+      drawLines(
+        shown.map(({ title, kind, cells }) => ({
+          name: title,
+          value: cells[row] ?? "",
+          field: kind === "status" ? kind : "",
+        })),
+        style,
+      ).join("\n"),
+    )
+    .join("\n\n");
 }
 
 /** Returns the cells of a column as a terminal shows them. Bars are drawn once their width is known. */
@@ -101,13 +119,6 @@ function cellsFor({ kind, cells }: TableColumn, now: Instant): readonly string[]
   }
 }
 
-/** Wraps a cell. An aligned number is one line: its spaces are part of it. */
-function wrapCell(cell: string, width: number, isAligned: boolean): string[] {
-  if (cell === "") return [""];
-  if (widthOf(cell) <= width) return [isAligned ? cell.padStart(width) : cell];
-  return wrap(cell.trim(), width);
-}
-
 /** A line of a single record: a name with its value. */
 export interface RecordLine {
   readonly name: string;
@@ -122,22 +133,18 @@ export interface RecordLine {
  */
 export function drawLines(lines: readonly RecordLine[], { width, hasColor, now }: Style): string[] {
   const names = Math.max(0, ...lines.map(({ name }) => widthOf(name)));
-  const indent = Math.min(names, Math.floor(width / 2)) + gap;
+  const nameWidth = Math.min(names, Math.floor(width / 2));
+  const valueWidth = width - nameWidth - gap;
   return lines.flatMap(({ name, value, field }) => {
     const isStatus = kindOf(field, []) === "status";
     const shown = isTime(value) ? timeWithDistance(value, now) : isStatus ? signed(value) : value;
     const title = bold(hasColor)(name);
-    const paint = (line: string) => (isStatus && hasColor ? colored(line, value) : line);
-    const space = width - indent;
-    const isOwn =
-      widthOf(name) > indent - gap || shown.split(" ").some((word) => widthOf(word) > space);
+    const paint = (text: string) => (isStatus && hasColor ? colored(text, value) : text);
+    const isOwn = widthOf(name) > nameWidth || longestWord(shown) > valueWidth;
     if (isOwn)
       return [title, ...wrap(shown, width - gap).map((line) => " ".repeat(gap) + paint(line))];
-    return wrap(shown, space).map((line, place) =>
-      place === 0
-        ? `${title}${" ".repeat(indent - widthOf(name))}${paint(line)}`
-        : " ".repeat(indent) + paint(line),
-    );
+    const text = paint(breakWords(shown, valueWidth));
+    return layOut([[title, text]], { colWidths: [nameWidth, valueWidth] });
   });
 }
 

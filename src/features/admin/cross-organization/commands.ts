@@ -20,7 +20,7 @@ export const paymentCommands = [
         flags: "--status <status>",
         description: "only payments with this status, or several: confirming,review",
         async choices() {
-          const { paymentStatuses } = await import("../../payments/index.ts");
+          const { paymentStatuses } = await import("../../payments/payment-status.ts");
           return paymentStatuses;
         },
         isList: true,
@@ -51,7 +51,7 @@ export const paymentCommands = [
         flags: "--sort <order>",
         description: "createdAt, blockTime or amount, with a leading - for descending order",
         async choices() {
-          const { paymentSorts } = await import("../../payments/index.ts");
+          const { paymentSorts } = await import("../../payments/filters.ts");
           return paymentSorts;
         },
       },
@@ -64,7 +64,7 @@ export const paymentCommands = [
     effect: "read",
     async handle(service, call) {
       const { PlatformPaymentQuery } = await import("./records.ts");
-      const { readPaymentQuery } = await import("../../payments/index.ts");
+      const { readPaymentQuery } = await import("../../payments/records.ts");
       const query = call.parse(PlatformPaymentQuery, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),

@@ -1,7 +1,8 @@
 import { platform } from "../../../api/declare/access.ts";
 import { operationsOf } from "../../../api/declare/operation.ts";
 import { presentOperationsStatus } from "../read-only.ts";
-import { platformPaymentQuery, readPaymentQuery } from "../../payments/index.ts";
+import type { StatusService } from "../status/operations-status.ts";
+import { platformPaymentQuery, readPaymentQuery } from "../../payments/records.ts";
 import type { OversightService } from "./queries.ts";
 import {
   presentFailedJobs,
@@ -62,7 +63,10 @@ export const oversightOperations = [
     handle: (service, call) => service.listFailedJobs(call.params.queue, call.query),
     present: presentFailedJobs,
   }),
-  operation({
+];
+
+export const statusOperations = [
+  operationsOf<StatusService>()({
     id: "adminGetOperationsStatus",
     group: "Admin",
     method: "GET",

@@ -3,8 +3,9 @@ import { toIso } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { mapPage, type Page } from "../../../kernel/page.ts";
 import type { FailedJob } from "../../../platform/jobs/inspection.ts";
-import { presentPayment, type PaymentView } from "../../payments/index.ts";
-import { presentDelivery, type PlatformDelivery } from "../../webhooks/index.ts";
+import { presentPayment, type PaymentView } from "../../payments/present-payment.ts";
+import { presentDelivery } from "../../webhooks/present.ts";
+import type { PlatformDelivery } from "../../webhooks/delivery/operator-queries.ts";
 import type { Owned } from "./queries.ts";
 import type {
   AdminFailedQueueJobListRecord,

@@ -1,8 +1,7 @@
-import type { Clock } from "../../../kernel/clock.ts";
 import { invalidField, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import {
   failedJobs,
   firstFailure,
@@ -11,21 +10,16 @@ import {
   type FailurePlace,
 } from "../../../platform/jobs/inspection.ts";
 import { queues } from "../../../platform/jobs/queue.ts";
-import type { Worker } from "../../../platform/jobs/background.ts";
-import { namesOf } from "../../organizations/index.ts";
-import type { PaymentService, PaymentFilters, PaymentView } from "../../payments/index.ts";
+import { namesOf } from "../../organizations/store.ts";
+import type { PaymentService } from "../../payments/service.ts";
+import type { PaymentFilters } from "../../payments/filters.ts";
+import type { PaymentView } from "../../payments/present-payment.ts";
 import {
   deadLetters,
   listAllDeliveries,
   type PlatformDelivery,
   type PlatformDeliveryFilters,
-} from "../../webhooks/index.ts";
-import type { OperationsStatus } from "../read-only.ts";
-import { makeStatusReader, statusNow } from "../status/operations-status.ts";
-import { makeProber } from "../status/probes.ts";
-import { providerStatuses } from "../status/provider-statuses.ts";
-import type { StatusSources } from "../status/status-sources.ts";
-import type { ProviderStatus } from "../status/report.ts";
+} from "../../webhooks/delivery/operator-queries.ts";
 
 /** An item with its organization's id and name. */
 export interface Owned<T> {
@@ -34,7 +28,7 @@ export interface Owned<T> {
   readonly organizationName: string;
 }
 
-/** Status and lists across organizations, for platform admins. */
+/** Lists across organizations, for platform admins. */
 export interface OversightService {
   listPayments(query: PaymentFilters & PageQuery): Promise<Page<Owned<PaymentView>>>;
   /** Returns a payment of any organization. */
@@ -44,24 +38,15 @@ export interface OversightService {
   ): Promise<Page<Owned<PlatformDelivery>>>;
   /** Returns the failed jobs of a queue, or of all, latest failure first; 404 if there is no such queue. */
   listFailedJobs(queue: string | null, query: PageQuery): Promise<Page<FailedJob>>;
-  /** Returns the status of every configured provider as recorded in the store. */
-  providers(): Promise<readonly ProviderStatus[]>;
-  /** Runs the checks now. The context is that of the test write to the store. */
-  status(context: WriteContext): Promise<OperationsStatus>;
-  /** Returns a worker that runs the checks periodically and stores the results. */
-  prober(server: string, context: WriteContext): Worker;
 }
 
-export function makeOversight(
-  deps: {
-    readonly db: Database;
-    readonly clock: Clock;
-    readonly payments: PaymentService;
-  } & StatusSources,
-): OversightService {
-  const { db, clock, payments } = deps;
-  const look = makeStatusReader(deps);
-
+export function makeOversight({
+  db,
+  payments,
+}: {
+  readonly db: Reader;
+  readonly payments: PaymentService;
+}): OversightService {
   async function owned<T>(
     { data, nextCursor }: Page<T>,
     ownerOf: (item: T) => string,
@@ -105,10 +90,6 @@ export function makeOversight(
       ]);
       return toPageBy(found.flat().sort(latestFirst), page, positionOf);
     },
-
-    providers: () => providerStatuses(deps),
-    status: (context) => statusNow({ db, clock, look }, context),
-    prober: (server, context) => makeProber({ db, clock, server, context, look }),
   };
 }
 

@@ -3,7 +3,7 @@ import { readBackupRecord } from "../../../platform/backup/record.ts";
 import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
 import type { MetricGroup } from "../../../platform/metrics/metrics.ts";
 import { ageOf, alone, gauge } from "../../../platform/metrics/read-metrics.ts";
-import { deliveryBacklog } from "../../webhooks/index.ts";
+import { deliveryBacklog } from "../../webhooks/delivery/backlog.ts";
 import { readBacklogs, readLastReport } from "./probes.ts";
 
 /** The backlogs of the relay, the webhooks and the queues. */

@@ -2,26 +2,24 @@ import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { minute, second, type Clock } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
-import {
-  pendingMigrations,
-  StatementFailed,
-  type Database,
-  type WriteContext,
-} from "../../../platform/database/index.ts";
+import { pendingMigrations } from "../../../platform/database/schema.ts";
+import { StatementFailed } from "../../../platform/database/errors.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { claimedHead } from "../../../platform/audit/head.ts";
 import { readBackupRecord } from "../../../platform/backup/record.ts";
 import { probeWrite } from "../../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
-import { shareOf } from "../../invoices/index.ts";
-import { deliveryBacklog } from "../../webhooks/index.ts";
+import { shareOf } from "../../invoices/capacity/rules.ts";
+import { deliveryBacklog } from "../../webhooks/delivery/backlog.ts";
 import { down, graded, type Check } from "./health.ts";
 import type { OperationsStatus } from "../read-only.ts";
-import { readBacklogs } from "./probes.ts";
+import type { Worker } from "../../../platform/jobs/background.ts";
+import { makeProber, readBacklogs } from "./probes.ts";
 import { clockCheck } from "./outside-checks.ts";
 import { providerStatuses } from "./provider-statuses.ts";
 import { auditCheck, backupCheck, cronCheck, ratesCheck } from "./work-checks.ts";
-import { overall, type Report } from "./report.ts";
+import { overall, type ProviderStatus, type Report } from "./report.ts";
 import type { StatusSources } from "./status-sources.ts";
 
 const mebibyte = 1_024 ** 2;
@@ -123,14 +121,28 @@ function named(name: string, check: Check | null): Readonly<Record<string, Check
   return check === null ? {} : { [name]: check };
 }
 
-/** Runs the checks now and adds the current backlogs. */
-export async function statusNow(
-  deps: { readonly db: Database; readonly clock: Clock; readonly look: StatusReader },
-  context: WriteContext,
-): Promise<OperationsStatus> {
-  const report = await deps.look(context);
-  const checkedAt = deps.clock.now();
-  const backlogs = await readBacklogs(deps.db, checkedAt, deliveryBacklog);
-  const auditHead = await claimedHead(deps.db);
-  return { ...report, ...backlogs, auditHead, checkedAt, infrastructure: overall(report) };
+/** The status of the installation. */
+export interface StatusService {
+  /** Returns the status of every configured provider as recorded in the store. */
+  providers(): Promise<readonly ProviderStatus[]>;
+  /** Runs the checks now, and adds the current backlogs. The context is that of the test write to the store. */
+  status(context: WriteContext): Promise<OperationsStatus>;
+  /** Returns a worker that runs the checks periodically and stores the results. */
+  prober(server: string, context: WriteContext): Worker;
+}
+
+export function makeStatusService(deps: StatusDependencies): StatusService {
+  const { db, clock } = deps;
+  const look = makeStatusReader(deps);
+  return {
+    providers: () => providerStatuses(deps),
+    async status(context) {
+      const report = await look(context);
+      const checkedAt = clock.now();
+      const backlogs = await readBacklogs(db, checkedAt, deliveryBacklog);
+      const auditHead = await claimedHead(db);
+      return { ...report, ...backlogs, auditHead, checkedAt, infrastructure: overall(report) };
+    },
+    prober: (server, context) => makeProber({ db, clock, server, context, look }),
+  };
 }

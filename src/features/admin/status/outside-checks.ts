@@ -9,7 +9,7 @@ import {
 } from "../../../kernel/clock.ts";
 import type { Network, NetworkKind } from "../../../platform/chain/networks.ts";
 import { networkStates, type NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import {
   readCertificate,
   type PresentedCertificate,

@@ -1,8 +1,8 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
-import type { Database, Reader, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, Reader, WriteContext } from "../../../platform/database/database.ts";
 import { jobDepths, type QueueDepth } from "../../../platform/jobs/inspection.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
-import type { DeliveryBacklog } from "../../webhooks/index.ts";
+import type { DeliveryBacklog } from "../../webhooks/delivery/backlog.ts";
 import { lastReport, probeEveryMs, type Report } from "./report.ts";
 import { serverProbes } from "../table.ts";
 

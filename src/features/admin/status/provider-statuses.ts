@@ -1,9 +1,9 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/provider-store.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
-import { watchWorkerName } from "../../payments/index.ts";
+import { watchWorkerName } from "../../payments/worker.ts";
 import { networkHealth, providerHealth } from "./health.ts";
 import type { ProviderStatus } from "./report.ts";
 import type { StatusSources } from "./status-sources.ts";

@@ -1,5 +1,5 @@
 import { day, toIso, type Clock, type Instant } from "../../../kernel/clock.ts";
-import type { Database, Reader, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, Reader, WriteContext } from "../../../platform/database/database.ts";
 import { serverProbes } from "../table.ts";
 import { freshFor, type ServerSettings } from "./report.ts";
 

@@ -1,9 +1,9 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { RegularTask } from "../../../platform/jobs/cron.ts";
-import type { HoldUse } from "../../invoices/index.ts";
-import type { Watcher } from "../../payments/index.ts";
+import type { CronTask } from "../../../platform/jobs/cron.ts";
+import type { HoldUse } from "../../invoices/capacity/rules.ts";
+import type { Watcher } from "../../payments/watcher/watcher.ts";
 import type { Check } from "./health.ts";
 import type { RatesReport } from "./work-checks.ts";
 
@@ -18,7 +18,7 @@ export interface StatusSources {
   /** Time of the scheduler's last tick in this process; null if it has none. */
   readonly lastTickAt: () => Instant | null;
   /** The scheduled tasks. */
-  readonly schedule: readonly Pick<RegularTask, "name" | "everyMs">[];
+  readonly schedule: readonly Pick<CronTask, "name" | "line">[];
   /** The price with the highest use of payment amounts on each network, cached for a short time. */
   readonly holdUse: () => Promise<readonly HoldUse[]>;
   /** Status of exchange rates; null if no pair uses a source. */

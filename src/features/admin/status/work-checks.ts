@@ -1,10 +1,11 @@
 import { hour, minute, toIso, type Instant } from "../../../kernel/clock.ts";
 import type { BackupRecord } from "../../../platform/backup/record.ts";
-import type { Database } from "../../../platform/database/index.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
 import { headBroken, readHead } from "../../../platform/audit/head.ts";
 import { oldestUnsealed } from "../../../platform/audit/sealer.ts";
-import { lastRuns, type RegularTask } from "../../../platform/jobs/cron.ts";
+import { lastRuns, type CronTask } from "../../../platform/jobs/cron.ts";
+import { intervalOf } from "../../../platform/jobs/cron-line.ts";
 import type { Check } from "./health.ts";
 
 /** Status of exchange rates: `down` if a pair has no quote. */
@@ -36,13 +37,13 @@ export async function auditCheck(db: Database, key: SealKey, now: Instant): Prom
 export async function cronCheck(
   db: Database,
   now: Instant,
-  tasks: readonly Pick<RegularTask, "name" | "everyMs">[],
+  tasks: readonly Pick<CronTask, "name" | "line">[],
   isServed: boolean,
 ): Promise<Check> {
   const last = await lastRuns(db);
-  const late = tasks.filter(({ name, everyMs }) => {
+  const late = tasks.filter(({ name, line }) => {
     const at = last.get(name);
-    return at !== undefined && now - at > intervalsMax * everyMs;
+    return at !== undefined && now - at > intervalsMax * intervalOf(line);
   });
   const unseen = tasks.filter(({ name }) => !last.has(name));
   const names = (some: typeof tasks) => some.map(({ name }) => name).join(", ");

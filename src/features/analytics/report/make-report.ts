@@ -1,7 +1,7 @@
 import { toIso, type Instant } from "../../../kernel/clock.ts";
 import { invalidField, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { monthAt } from "../../usage/index.ts";
+import { monthAt } from "../../usage/service.ts";
 import {
   presentMerchantCharts,
   presentMerchantSummary,

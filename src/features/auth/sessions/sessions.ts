@@ -4,7 +4,8 @@ import { toIso, toIsoOrNull, type Clock, type Instant } from "../../../kernel/cl
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
-import type { Database, Reader, SqlValue, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, Reader, WriteContext } from "../../../platform/database/database.ts";
+import type { SqlValue } from "../../../platform/database/schema/table.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import type { AccessTokens } from "./access-tokens.ts";

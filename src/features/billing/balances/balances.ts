@@ -7,7 +7,7 @@ import type { Id, IdSource } from "../../../kernel/id.ts";
 import { formatMoney, money, parseMoney } from "../../../kernel/money/money.ts";
 import { parsePercent } from "../../../kernel/money/percent.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import type { ChargeInputs, Charges, DiscountInput } from "../charges.ts";
 import {
   countUses,

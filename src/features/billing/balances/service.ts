@@ -5,14 +5,10 @@ import type { Id } from "../../../kernel/id.ts";
 import { findCurrency } from "../../../kernel/money/asset.ts";
 import { money, sum, type Money } from "../../../kernel/money/money.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
-import type { PlanCatalog } from "../../../platform/config/index.ts";
-import {
-  encodeAmount,
-  type Database,
-  type Reader,
-  type WriteContext,
-} from "../../../platform/database/index.ts";
-import { findOrganization } from "../../organizations/index.ts";
+import type { PlanCatalog } from "../../../platform/config/plans.ts";
+import { encodeAmount } from "../../../platform/database/schema/table.ts";
+import type { Database, Reader, WriteContext } from "../../../platform/database/database.ts";
+import { findOrganization } from "../../organizations/store.ts";
 import { BillingCurrencyDiffers, CurrencyNotBilled } from "../errors.ts";
 import {
   readAdjustment,

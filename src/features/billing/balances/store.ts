@@ -1,13 +1,8 @@
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
-import {
-  encodeAmount,
-  type Reader,
-  type RowOf,
-  type Table,
-  type Tx,
-} from "../../../platform/database/index.ts";
+import { encodeAmount, type RowOf, type Table } from "../../../platform/database/schema/table.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import {

@@ -1,7 +1,8 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { Tx } from "../../../platform/database/index.ts";
-import type { InvoiceRow } from "../../invoices/index.ts";
-import { presentPayment, type PaymentService } from "../../payments/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import type { InvoiceRow } from "../../invoices/store.ts";
+import { presentPayment } from "../../payments/present-payment.ts";
+import type { PaymentService } from "../../payments/service.ts";
 import type { Balances } from "./balances.ts";
 import { savePlatformInvoice } from "../store.ts";
 import type { PlatformInvoiceRow } from "../table.ts";

@@ -1,10 +1,12 @@
 import { settlementAsset } from "../../../kernel/money/asset.ts";
 import { day, type Instant } from "../../../kernel/clock.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
-import type { BillingPolicy } from "../../../platform/config/index.ts";
+import type { BillingPolicy } from "../../../platform/config/plans.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Tx } from "../../../platform/database/index.ts";
-import type { InvoiceRow, InvoiceView, ManagedInvoices } from "../../invoices/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import type { InvoiceRow } from "../../invoices/store.ts";
+import type { InvoiceView } from "../../invoices/present.ts";
+import type { ManagedInvoices } from "../../invoices/managed/service.ts";
 import { noReceiveWallet, receiveTarget } from "./receive-wallet.ts";
 import { platformInvoiceTwins, type PlatformInvoiceRow } from "../table.ts";
 

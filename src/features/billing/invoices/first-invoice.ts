@@ -1,5 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { computeCharges, thawInputs } from "../charges.ts";
 import type { Issuer } from "./issuer.ts";
 import type { Balances } from "../balances/balances.ts";

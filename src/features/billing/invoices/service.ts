@@ -2,12 +2,12 @@ import { bind, type Bound } from "../../../kernel/bind.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
-import type { Plan, PlanCatalog } from "../../../platform/config/index.ts";
-import type { Database, Reader } from "../../../platform/database/index.ts";
+import type { Plan, PlanCatalog } from "../../../platform/config/plans.ts";
+import type { Database, Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
-import { namesOf } from "../../organizations/index.ts";
-import type { PaymentService } from "../../payments/index.ts";
+import { namesOf } from "../../organizations/store.ts";
+import type { PaymentService } from "../../payments/service.ts";
 import type { AdminInvoiceDetail, AdminInvoiceView, PlatformInvoiceView } from "../present.ts";
 import {
   platformInvoiceLines,

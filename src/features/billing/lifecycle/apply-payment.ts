@@ -1,8 +1,8 @@
 import { hour, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import type { InvoiceRow } from "../../invoices/index.ts";
+import type { InvoiceRow } from "../../invoices/store.ts";
 import { linesOf } from "../invoices/service.ts";
 import {
   lockPlatformInvoices,

@@ -1,6 +1,6 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import { toIso, type Instant } from "../../../kernel/clock.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { SubscriptionNotChangeable } from "../errors.ts";
 import { noPlanChange, saveSubscription, type LockedSubscription } from "../store.ts";
 import type { SubscriptionRow } from "../table.ts";

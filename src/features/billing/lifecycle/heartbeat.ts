@@ -1,5 +1,5 @@
 import { minute, type Clock } from "../../../kernel/clock.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { billingState } from "../table.ts";
 
 /** The minimum time between two stored heartbeats of billing. */

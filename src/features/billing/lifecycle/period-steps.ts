@@ -1,6 +1,6 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { PlanCatalog } from "../../../platform/config/index.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { PlanCatalog } from "../../../platform/config/plans.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import type { BillingAnnouncer } from "../announce.ts";
 import type { FirstInvoices } from "../invoices/first-invoice.ts";
 import type { Issuer } from "../invoices/issuer.ts";

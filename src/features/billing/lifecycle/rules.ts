@@ -1,6 +1,6 @@
 import { day, hour, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { BillingPolicy } from "../../../platform/config/index.ts";
+import type { BillingPolicy } from "../../../platform/config/plans.ts";
 import { periodAt, periodIndexAt, type Interval, type Period } from "../periods.ts";
 import type { PlatformInvoiceRow, SubscriptionRow } from "../table.ts";
 

@@ -1,6 +1,6 @@
 import { minute, type Instant } from "../../../kernel/clock.ts";
-import type { PlanCatalog } from "../../../platform/config/index.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { PlanCatalog } from "../../../platform/config/plans.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { staleFirstInvoice } from "../invoices/first-invoice.ts";
 import { pendingTermsOf, policyOf } from "../plans.ts";
 import { paymentsInFlight, saveSubscription, type LockedSubscription } from "../store.ts";

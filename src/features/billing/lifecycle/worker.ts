@@ -1,14 +1,16 @@
 import { bind } from "../../../kernel/bind.ts";
-import { hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { hour, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { StoreUnavailable, type Database, type Tx } from "../../../platform/database/index.ts";
+import { StoreUnavailable } from "../../../platform/database/errors.ts";
+import type { Database, Tx } from "../../../platform/database/database.ts";
 import { concurrentWrites } from "../../../platform/database/limits.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
+import { everyMinute } from "../../../platform/jobs/cron-line.ts";
 import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
 import type { JobHandler } from "../../../platform/jobs/queue.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
-import type { ManagedInvoices } from "../../invoices/index.ts";
+import type { ManagedInvoices } from "../../invoices/managed/service.ts";
 import { recordHeartbeat } from "./heartbeat.ts";
 import { lockSubscription, saveSubscription, type LockedSubscription } from "../store.ts";
 import { subscriptions } from "../table.ts";
@@ -26,7 +28,6 @@ const batchMax = 200;
 const stepsMax = 24;
 /** Collisions with other transactions after which a batch leaves a subscription to the next batch. */
 const collisionsMax = 2;
-const everyMs = 5 * second;
 const parkBase = 1 * minute;
 const parkMax = 6 * hour;
 
@@ -63,7 +64,7 @@ const methods = { run, runAll };
 export function makeBillingRun(deps: Deps): BillingRun {
   return {
     name: billingWorkerName,
-    everyMs,
+    lines: [everyMinute],
     handlers: [{ name: parkedJobName, run: ({ payload }) => retryParked(deps, payload) }],
     ...bind(deps, methods),
   };

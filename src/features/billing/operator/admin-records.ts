@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { pageParameters } from "../../../api/declare/list.ts";
 import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import {
@@ -14,8 +14,8 @@ import {
   signedMoneyAnswer,
 } from "../../../api/declare/record.ts";
 import { signedMoneyPattern } from "../../../kernel/money/money.ts";
-import { PaymentRecord } from "../../payments/index.ts";
-import { WalletRecord } from "../../wallets/index.ts";
+import { PaymentRecord } from "../../payments/records.ts";
+import { WalletRecord } from "../../wallets/records.ts";
 import { platformInvoiceStatuses, PlatformInvoiceRecord } from "../records.ts";
 
 export const reasonLengthMax = 500;

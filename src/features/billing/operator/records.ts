@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { pageParameters } from "../../../api/declare/list.ts";
 import { id, line } from "../../../api/declare/record.ts";
 import { settlementAsset } from "../../../kernel/money/asset.ts";

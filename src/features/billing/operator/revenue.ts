@@ -1,6 +1,8 @@
 import { day, type Instant } from "../../../kernel/clock.ts";
 import { divideRounded } from "../../../kernel/money/ratio.ts";
-import { decodeAmount, signedSums, type Reader } from "../../../platform/database/index.ts";
+import { decodeAmount } from "../../../platform/database/schema/table.ts";
+import { signedSums } from "../../../platform/database/query/sum-amounts.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { priceOf, type Terms } from "../plans.ts";
 
 /** The recurring revenue of subscriptions in one currency. */

@@ -1,15 +1,12 @@
 import { day, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database } from "../../../platform/database/index.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import { batchesOf } from "../../../platform/database/query/batches.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
-import {
-  invoicesById,
-  noPayments,
-  type InvoiceRow,
-  type Settlement,
-} from "../../invoices/index.ts";
+import { invoicesById, type InvoiceRow } from "../../invoices/store.ts";
+import { noPayments } from "../../invoices/rules.ts";
+import type { Settlement } from "../../invoices/settlement/settlement.ts";
 import { platformInvoices } from "../table.ts";
 
 /** When simulated merchants pay their platform invoices. */

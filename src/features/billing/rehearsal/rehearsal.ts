@@ -2,10 +2,10 @@ import { day, second, type Clock, type Instant } from "../../../kernel/clock.ts"
 import type { Id } from "../../../kernel/id.ts";
 import { createState, networkStates } from "../../../platform/chain/state/network-state.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Database } from "../../../platform/database/index.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Progress } from "../../../platform/progress.ts";
-import type { Settlement } from "../../invoices/index.ts";
+import type { Settlement } from "../../invoices/settlement/settlement.ts";
 import type { BillingRun } from "../lifecycle/worker.ts";
 import { boundary } from "../periods.ts";
 import { billingState } from "../table.ts";

@@ -2,9 +2,9 @@ import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { settlementAsset } from "../../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { batchesOf } from "../../../platform/database/query/batches.ts";
-import { namesOf } from "../../organizations/index.ts";
+import { namesOf } from "../../organizations/store.ts";
 import { linesOf } from "../invoices/service.ts";
 import {
   platformInvoices,

@@ -1,6 +1,6 @@
 import { toIso, type Instant } from "../../../kernel/clock.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { PlanCurrencyDiffers, SubscriptionNotChangeable } from "../errors.ts";
 import type { FirstInvoices } from "../invoices/first-invoice.ts";
 import { decidePlanChange } from "./decide-plan-change.ts";

@@ -1,7 +1,7 @@
 import { money } from "../../../kernel/money/money.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Reader } from "../../../platform/database/index.ts";
-import type { PlanInUse } from "../../usage/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
+import type { PlanInUse } from "../../usage/service.ts";
 import { assetOf, overagePriceOf } from "../plans.ts";
 import { liveSubscription } from "../store.ts";
 

@@ -1,20 +1,17 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { Subscriber } from "../../../platform/events/relay.ts";
+import { countUsed, countUsedOf } from "../../invoices/store.ts";
+import type { CountStarted } from "../../invoices/settlement/settlement.ts";
 import {
-  countUsed,
-  countUsedOf,
-  type CountStarted,
   PlanLimitReached,
   SubscriptionRequired,
   SubscriptionSuspended,
-  unlimited,
-  type Grant,
-  type IssuingDecision,
-} from "../../invoices/index.ts";
-import { platformOrganization } from "../../organizations/index.ts";
+} from "../../invoices/errors.ts";
+import { unlimited, type Grant, type IssuingDecision } from "../../invoices/issuing/plan.ts";
+import { platformOrganization } from "../../organizations/store.ts";
 import { liveSubscription } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
 import { usageReached, type BillingAnnouncer } from "../announce.ts";

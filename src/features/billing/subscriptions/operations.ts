@@ -1,6 +1,6 @@
 import { organization } from "../../../api/declare/access.ts";
 import { operationsOf } from "../../../api/declare/operation.ts";
-import { NetworkNotReady, RateUnavailable } from "../../invoices/index.ts";
+import { NetworkNotReady, RateUnavailable } from "../../invoices/errors.ts";
 import {
   NoReceiveWallet,
   NoSubscription,

@@ -1,8 +1,8 @@
 import { day, type Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Plan } from "../../../platform/config/index.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Plan } from "../../../platform/config/plans.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { PlatformInvoiceUnpaid, SubscriptionExists } from "../errors.ts";
 import type { Issuer } from "../invoices/issuer.ts";
 import { boundary, periodAt } from "../periods.ts";

@@ -3,13 +3,10 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Plan, PlanCatalog } from "../../../platform/config/index.ts";
-import {
-  UniqueViolation,
-  type Database,
-  type WriteContext,
-} from "../../../platform/database/index.ts";
-import type { ManagedInvoices } from "../../invoices/index.ts";
+import type { Plan, PlanCatalog } from "../../../platform/config/plans.ts";
+import { UniqueViolation } from "../../../platform/database/errors.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
+import type { ManagedInvoices } from "../../invoices/managed/service.ts";
 import { makePlanChanges } from "./change-plan.ts";
 import { NoReceiveWallet, NoSubscription, UnknownPlan } from "../errors.ts";
 import type { Issuer } from "../invoices/issuer.ts";

@@ -1,5 +1,5 @@
 import type { Id } from "../../../kernel/id.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { SubscriptionView } from "../present.ts";
 import { unpaidOf } from "../store.ts";

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { accentStyle } from "./accent.ts";
 import { keepBody, keepText, type KeptBody } from "../../../api/representation.ts";
+import { programFile } from "../../../platform/files.ts";
 
 /** A static file of the pages. Its name contains a hash of its content, so browsers can cache it forever. */
 export interface Asset {
@@ -10,7 +11,7 @@ export interface Asset {
   readonly body: string;
 }
 
-const folder = new URL("../pages/", import.meta.url);
+const folder = programFile("features/checkout/pages/");
 
 function nameAsset(stem: string, extension: string, type: string, body: string): Asset {
   const hash = createHash("sha256").update(body).digest("hex").slice(0, 16);

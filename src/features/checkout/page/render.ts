@@ -6,6 +6,7 @@ import type { Catalogue } from "./catalogue.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import type { PageModel } from "./page-model.ts";
 import type { StateWords } from "./page-words.ts";
+import { programFile } from "../../../platform/files.ts";
 
 /** A page with only a message. */
 export interface MessageModel extends StateWords {
@@ -68,7 +69,7 @@ export interface VerifyModel {
 
 // All values are escaped, in text and attributes; only QR codes and partials are inserted raw.
 const templates = new Eta({
-  views: fileURLToPath(new URL("../pages", import.meta.url)),
+  views: fileURLToPath(programFile("features/checkout/pages")),
   autoEscape: true,
   cache: true,
 });

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
-import { StoreUnavailable, type Database } from "../../../platform/database/index.ts";
+import { StoreUnavailable } from "../../../platform/database/errors.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import type { CustomersAmong, InsertDependencies } from "../issuing/insert.ts";
 import type { IssueDependencies } from "../issuing/plan.ts";
 import type { InvoiceView } from "../present.ts";

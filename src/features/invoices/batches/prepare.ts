@@ -7,7 +7,7 @@ import { fingerprintOf, withEntry } from "../issuing/draft.ts";
 import { externalIdConflict } from "../issuing/external-id-conflict.ts";
 import { noCustomer } from "../issuing/insert.ts";
 import { planOf, readBasis, requireTokensInUse, type IssuePlan } from "../issuing/plan.ts";
-import { usualOptions } from "../../organizations/index.ts";
+import { usualOptions } from "../../organizations/store.ts";
 import {
   namesNoOption,
   readOffer,

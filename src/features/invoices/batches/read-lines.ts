@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { CsvError, parseCsv, type CsvRow } from "../../../kernel/csv.ts";
 import { InvalidRequest, invalidField, Problem } from "../../../kernel/errors.ts";
 import { cleanPasted } from "../../../kernel/pasted.ts";
-import { readOptionList } from "../../organizations/index.ts";
+import { readOptionList } from "../../organizations/checkout-policy/option-list.ts";
 import type { BatchItem } from "./batch.ts";
 import { readItem } from "./read-item.ts";
 import { BatchInvoiceRequest } from "./records.ts";

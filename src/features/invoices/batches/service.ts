@@ -1,7 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { Defect, Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Tx, WriteContext } from "../../../platform/database/index.ts";
+import type { Tx, WriteContext } from "../../../platform/database/database.ts";
 import { holdLock } from "../../../platform/database/write/locks.ts";
 import { draftRow } from "../issuing/draft.ts";
 import { insertInvoice, isExternalIdTaken } from "../issuing/insert.ts";

@@ -1,6 +1,7 @@
 import { powerOfTen } from "../../../kernel/money/ratio.ts";
 import type { Network, NetworkToken } from "../../../platform/chain/networks.ts";
-import { encodeAmount, type Reader } from "../../../platform/database/index.ts";
+import { encodeAmount } from "../../../platform/database/schema/table.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { amountRange, placesIn, type AmountToken } from "../holds/amounts.ts";
 
 /** The number of held amounts of a price. */

@@ -5,8 +5,9 @@ import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { formatMoney, money, parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Network, NetworkToken } from "../../../platform/chain/networks.ts";
-import type { Reader } from "../../../platform/database/index.ts";
-import { findWallet, hasWideGap, ordinaryGapLimit, type WalletView } from "../../wallets/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
+import { findWallet, type WalletView } from "../../wallets/store.ts";
+import { hasWideGap, ordinaryGapLimit } from "../../wallets/rules.ts";
 import { bandUse, fullestBand, holdUse, shareOf, type BandUse, type HoldUse } from "./rules.ts";
 import type { WalletCapacityRecord } from "./records.ts";
 

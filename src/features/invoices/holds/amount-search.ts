@@ -5,8 +5,8 @@ import {
   integer,
   json,
   text,
-  type Question,
-} from "../../../platform/database/index.ts";
+} from "../../../platform/database/schema/table.ts";
+import type { Question } from "../../../platform/database/database.ts";
 import {
   forEachDialect,
   givenRows,

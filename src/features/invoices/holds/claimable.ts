@@ -1,7 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { quotesOf } from "../options/quotes.ts";
 import { issuedInvoice } from "../sandbox.ts";
 import { holds } from "../table.ts";

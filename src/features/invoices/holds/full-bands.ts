@@ -1,6 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { RandomBytes } from "../../../kernel/id.ts";
-import { encodeAmount, type SqlValue, type Tx } from "../../../platform/database/index.ts";
+import { encodeAmount, type SqlValue } from "../../../platform/database/schema/table.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { skipLocked } from "../../../platform/database/write/locks.ts";
 import type { AmountSearch, HoldPlace } from "./amount-search.ts";
 import { finestStep, roundBetween, type AmountRange } from "./amounts.ts";

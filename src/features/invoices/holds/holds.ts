@@ -1,6 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
-import { columnName, type RowOf, type Tx } from "../../../platform/database/index.ts";
+import { columnName, type RowOf } from "../../../platform/database/schema/table.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { holds } from "../table.ts";
 import { isCrowded, placesIn, wideBandLeast } from "./amounts.ts";

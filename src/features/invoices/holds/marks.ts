@@ -8,7 +8,8 @@ import {
   type KnownBlock,
   type NetworkState,
 } from "../../../platform/chain/state/network-state.ts";
-import { integer, text, type Reader, type RowOf } from "../../../platform/database/index.ts";
+import { integer, text, type RowOf } from "../../../platform/database/schema/table.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import type { holds } from "../table.ts";
 

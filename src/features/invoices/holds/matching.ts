@@ -10,14 +10,12 @@ import {
   integer,
   text,
   time,
-  type Dialect,
-  type Reader,
-  type Tx,
-} from "../../../platform/database/index.ts";
+} from "../../../platform/database/schema/table.ts";
+import type { Dialect, Reader, Tx } from "../../../platform/database/database.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
-import { lateWindowOf } from "../../organizations/index.ts";
+import { lateWindowOf } from "../../organizations/store.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
-import { freeAddresses } from "../../wallets/index.ts";
+import { freeAddresses } from "../../wallets/store.ts";
 import { enteredMax, isUnpaid } from "./amount-search.ts";
 import { roundedUpFrom, withFee } from "./amounts.ts";
 import { anyToken } from "./holds.ts";

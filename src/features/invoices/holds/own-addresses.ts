@@ -1,18 +1,13 @@
 import { hour, type Instant } from "../../../kernel/clock.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import { encodeAmount, type Dialect, type Tx } from "../../../platform/database/index.ts";
+import { encodeAmount } from "../../../platform/database/schema/table.ts";
+import type { Dialect, Tx } from "../../../platform/database/database.ts";
 import { listed, listedValues } from "../../../platform/database/query/json-rows.ts";
 import { skipLocked } from "../../../platform/database/write/locks.ts";
-import {
-  heldAddresses,
-  ordinaryGapLimit,
-  takeAddresses,
-  takeFree,
-  type AddressTaker,
-  type DerivedAddress,
-  type KeyWallet,
-} from "../../wallets/index.ts";
+import { heldAddresses, takeFree } from "../../wallets/store.ts";
+import { ordinaryGapLimit, type AddressTaker } from "../../wallets/rules.ts";
+import { takeAddresses, type DerivedAddress, type KeyWallet } from "../../wallets/ownership.ts";
 import { anyToken, holdAddress, type HoldDependencies, type HoldTerms } from "./holds.ts";
 
 /** An invoice that needs an address of its own, with the amount that it asks for. */

@@ -1,5 +1,5 @@
 import type { Id } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { bareNear, nearBase, roundBetween } from "./amounts.ts";
 import type { EntryPlace } from "../table.ts";
 import type { AmountSearch, HoldPlace } from "./amount-search.ts";

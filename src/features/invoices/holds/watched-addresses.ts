@@ -1,6 +1,6 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { givenTexts } from "../../../platform/database/query/json-rows.ts";
 
 /**

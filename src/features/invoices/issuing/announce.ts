@@ -1,6 +1,6 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { difference, type Journal, type JournalEntry } from "../../../platform/journal/index.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import type { EventType } from "../../../platform/events/catalogue.ts";
 import { presentInvoice, type InvoiceView } from "../present.ts";
 import type { InvoiceStatus } from "../rules.ts";

@@ -1,9 +1,9 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { notFound, type Problem } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import type { EventType } from "../../../platform/events/catalogue.ts";
-import { meterInvoice } from "../../usage/index.ts";
+import { meterInvoice } from "../../usage/meter.ts";
 import { InvoiceNotCancelable } from "../errors.ts";
 import { endHolds } from "../holds/matching.ts";
 import { requireUnmanaged } from "../managed/service.ts";

@@ -1,8 +1,8 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Money } from "../../../kernel/money/money.ts";
-import type { Database, Reader, WriteContext } from "../../../platform/database/index.ts";
-import { usualOptions } from "../../organizations/index.ts";
+import type { Database, Reader, WriteContext } from "../../../platform/database/database.ts";
+import { usualOptions } from "../../organizations/store.ts";
 import {
   namesNoOption,
   readOffer,

@@ -1,8 +1,9 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { NotFound, type Problem } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
-import { UniqueViolation, type Reader, type Tx } from "../../../platform/database/index.ts";
-import { meterInvoice } from "../../usage/index.ts";
+import { UniqueViolation } from "../../../platform/database/errors.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
+import { meterInvoice } from "../../usage/meter.ts";
 import { viewOf, type InvoiceView } from "../present.ts";
 import { appendInvoice } from "../search/search-terms.ts";
 import type { InvoiceRow } from "../store.ts";

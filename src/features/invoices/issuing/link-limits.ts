@@ -1,5 +1,5 @@
 import type { Id } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { holdLock } from "../../../platform/database/write/locks.ts";
 import { LinkLimitReached, type LinkLimitName } from "../errors.ts";
 import type { InvoiceRow } from "../store.ts";

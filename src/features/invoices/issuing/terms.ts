@@ -10,9 +10,9 @@ import {
 import { parRate, type Rate } from "../../../kernel/money/rate.ts";
 import { powerOfTen, type Ratio } from "../../../kernel/money/ratio.ts";
 import { findToken, type Network, type NetworkToken } from "../../../platform/chain/networks.ts";
-import type { Reader } from "../../../platform/database/index.ts";
-import type { Quotes } from "../../rates/index.ts";
-import { NetworkNotEnabled } from "../../wallets/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
+import type { Quotes } from "../../rates/quotes.ts";
+import { NetworkNotEnabled } from "../../wallets/errors.ts";
 import {
   AmountTooLarge,
   RateUnavailable,

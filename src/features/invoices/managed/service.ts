@@ -1,7 +1,7 @@
 import { second, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { deadlineTime, networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { announce, createdFields, type AnnouncerDependencies } from "../issuing/announce.ts";
 import { draftRow } from "../issuing/draft.ts";
 import type { TermsInput } from "../issuing/terms.ts";

@@ -2,9 +2,12 @@ import type { Instant } from "../../../kernel/clock.ts";
 import { assert, notFound, Problem } from "../../../kernel/errors.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Tx } from "../../../platform/database/index.ts";
-import { isSameOption, type PaymentOption } from "../../organizations/index.ts";
-import { NetworkNotEnabled } from "../../wallets/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import {
+  isSameOption,
+  type PaymentOption,
+} from "../../organizations/checkout-policy/payment-options.ts";
+import { NetworkNotEnabled } from "../../wallets/errors.ts";
 import {
   AmountTooSmall,
   InvoiceNotOpen,

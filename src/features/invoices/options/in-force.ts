@@ -1,7 +1,7 @@
 import { Defect } from "../../../kernel/errors.ts";
 import { parsePercent } from "../../../kernel/money/percent.ts";
 import type { Ratio } from "../../../kernel/money/ratio.ts";
-import { isSameOption } from "../../organizations/index.ts";
+import { isSameOption } from "../../organizations/checkout-policy/payment-options.ts";
 import type { PaymentTotals } from "../rules.ts";
 import type { InForce, InvoiceRow } from "../store.ts";
 import {

@@ -1,7 +1,10 @@
 import { compareRatios, divideRounded, type Ratio } from "../../../kernel/money/ratio.ts";
 import { dueAmount } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
-import { isSameOption, type PaymentOption } from "../../organizations/index.ts";
+import {
+  isSameOption,
+  type PaymentOption,
+} from "../../organizations/checkout-policy/payment-options.ts";
 import type { QuoteFields, StoredOption, StoredQuote } from "./stored.ts";
 
 /** An option with a hold: its rate and its amount do not change any more. */

@@ -1,6 +1,6 @@
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { NoWallet } from "../errors.ts";
 import {
   readTerms,
@@ -13,7 +13,7 @@ import {
   distinctOptions,
   type OptionInput,
   type PaymentOption,
-} from "../../organizations/index.ts";
+} from "../../organizations/checkout-policy/payment-options.ts";
 
 /** The fields of a request that name one option, or several. */
 export interface OptionFields {

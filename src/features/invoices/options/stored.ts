@@ -1,5 +1,5 @@
 import type { Id } from "../../../kernel/id.ts";
-import type { PaymentOption } from "../../organizations/index.ts";
+import type { PaymentOption } from "../../organizations/checkout-policy/payment-options.ts";
 
 /** The options of an invoice that may have a hold, so that one invoice does not take the amounts of many. */
 export const quotesMax = 5;

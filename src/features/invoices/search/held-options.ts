@@ -1,6 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Condition, Found, Key, Walk } from "../../../platform/database/query/facets.ts";
-import type { Dialect, Reader, SqlValue } from "../../../platform/database/index.ts";
+import type { Dialect, Reader } from "../../../platform/database/database.ts";
+import type { SqlValue } from "../../../platform/database/schema/table.ts";
 import { listedValues } from "../../../platform/database/query/json-rows.ts";
 import { hasSeveral } from "../table.ts";
 import type { InvoiceFilters } from "./filters.ts";

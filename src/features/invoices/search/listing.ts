@@ -12,7 +12,7 @@ import {
   type Span,
   type Walk,
 } from "../../../platform/database/query/facets.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { alongFacets, facetConditions } from "../../../platform/database/query/list-filters.ts";
 import {
   directionOf,

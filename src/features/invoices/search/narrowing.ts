@@ -1,6 +1,6 @@
 import type { Id } from "../../../kernel/id.ts";
 import { metadataTerm, type SearchQuery } from "../../../kernel/search.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import {
   checkedBounds,
   createdBounds,
@@ -12,7 +12,7 @@ import {
   unindexedNumber,
   type Narrowed,
 } from "../../../platform/database/query/list-filters.ts";
-import { walletsAt } from "../../wallets/index.ts";
+import { walletsAt } from "../../wallets/store.ts";
 import { customerConditions, type InvoiceFilters, type InvoiceSortField } from "./filters.ts";
 import { invoiceIdsWhere } from "../store.ts";
 import { searchCandidates } from "./text-search.ts";

@@ -1,6 +1,6 @@
 import type { Id } from "../../../kernel/id.ts";
 import { metadataTerm, wordsOf, wordTerm } from "../../../kernel/search.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { InvoiceRow } from "../store.ts";
 import { invoices, invoiceTerms } from "../table.ts";

@@ -8,9 +8,9 @@ import {
 } from "../../../kernel/search.ts";
 import { unindexed } from "../../../platform/database/query/list-filters.ts";
 import { examinedMax, startingWith } from "../../../platform/database/query/facets.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import { customerTexts, isFoundCustomer, searchCustomers } from "../../customers/index.ts";
+import { customerTexts, isFoundCustomer, searchCustomers } from "../../customers/search.ts";
 import { publicIdBeginning } from "../reference.ts";
 import { invoiceIdsWhere, type InvoiceRow } from "../store.ts";
 

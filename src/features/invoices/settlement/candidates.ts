@@ -6,7 +6,8 @@ import {
   startingWith,
   type Walk,
 } from "../../../platform/database/query/facets.ts";
-import { decodeAmount, type Reader } from "../../../platform/database/index.ts";
+import { decodeAmount } from "../../../platform/database/schema/table.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import type { InvoiceRow } from "../store.ts";

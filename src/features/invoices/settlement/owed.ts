@@ -1,4 +1,4 @@
-import { isSameOption } from "../../organizations/index.ts";
+import { isSameOption } from "../../organizations/checkout-policy/payment-options.ts";
 import {
   belowDust,
   excessOf,

@@ -1,7 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { searchAmount } from "../holds/amount-search.ts";
 import { payablePrice } from "../holds/amounts.ts";
 import { askableRest } from "../options/quotes.ts";

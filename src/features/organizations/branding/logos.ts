@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { invalidField } from "../../../kernel/errors.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { readImageHeader } from "./image-header.ts";
 import { organizationLogos, type LogoRow, type OrganizationRow } from "../table.ts";
 

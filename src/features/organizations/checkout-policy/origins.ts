@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { parseUrl } from "../../../kernel/url.ts";
 
 /** Maximum number of an organization's allowed origins: all of them are in a header of each page. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { id, requestRecord } from "../../../api/declare/record.ts";
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";

@@ -1,5 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { PaymentRefunded } from "../errors.ts";
 import { assignTransfer } from "../hash-claims/store.ts";
 import { noteDecisions } from "../inbox/store.ts";

@@ -2,7 +2,7 @@ import { assert, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { findPayment, lockTransfer, paymentsOfTransfer } from "../hash-claims/store.ts";
 import { listedNetwork } from "../inbox/listed-network.ts";
 import { lockPayments } from "../ledger/store.ts";

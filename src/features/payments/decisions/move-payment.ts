@@ -1,7 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { AllocationTooLarge } from "../errors.ts";
 import { requireCreditable, requireRoom } from "../inbox/allocation-rules.ts";
 import {

@@ -3,8 +3,9 @@ import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Tx } from "../../../platform/database/index.ts";
-import { quoteFor, paidShare, type ChainEvidence } from "../../invoices/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import { quoteFor, paidShare } from "../../invoices/options/quotes.ts";
+import type { ChainEvidence } from "../../invoices/holds/matching.ts";
 import { writePayments } from "../ledger/write-payments.ts";
 import { asksFor } from "../ledger/accept-matches.ts";
 import {

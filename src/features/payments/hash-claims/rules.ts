@@ -1,7 +1,7 @@
 import { hour, minute, second, type Instant } from "../../../kernel/clock.ts";
 import type { Receipt, TransferLog } from "../../../platform/chain/client.ts";
 import { findTokenByContract, type Network } from "../../../platform/chain/networks.ts";
-import type { ClaimableTerms } from "../../invoices/index.ts";
+import type { ClaimableTerms } from "../../invoices/holds/claimable.ts";
 import type { ClaimReason, ClaimState } from "./status.ts";
 import type { ClaimRow, PaymentRow, TransferRow } from "../table.ts";
 import { isSameTransfer, type TimedLog } from "../ledger/chain-diff.ts";

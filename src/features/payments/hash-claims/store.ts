@@ -1,13 +1,7 @@
 import { day, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import {
-  columns,
-  decodeRows,
-  type Database,
-  type Reader,
-  type Tx,
-  type WriteContext,
-} from "../../../platform/database/index.ts";
+import { columns, decodeRows } from "../../../platform/database/schema/statements.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
 import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
 import { givenTexts, listed } from "../../../platform/database/query/json-rows.ts";
 import type { ClaimReason, ClaimState } from "./status.ts";

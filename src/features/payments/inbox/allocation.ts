@@ -4,8 +4,8 @@ import { assert, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
-import type { PayableTerms } from "../../invoices/index.ts";
+import type { Database, Tx, WriteContext } from "../../../platform/database/database.ts";
+import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import {
   readAllocations,
   requireCreditable,

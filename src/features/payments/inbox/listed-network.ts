@@ -1,5 +1,5 @@
 import type { Network } from "../../../platform/chain/networks.ts";
-import { NetworkNotEnabled } from "../../wallets/index.ts";
+import { NetworkNotEnabled } from "../../wallets/errors.ts";
 
 /** Returns the network of something to be decided on. 422 `network_not_enabled` if its table no longer has it. */
 export function listedNetwork(networks: ReadonlyMap<string, Network>, id: string): Network {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { pageParameters } from "../../../api/declare/list.ts";
 import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import {
@@ -10,7 +10,7 @@ import {
   requestRecord,
   responseRecord,
 } from "../../../api/declare/record.ts";
-import { InvoiceStatusRecord } from "../../invoices/index.ts";
+import { InvoiceStatusRecord } from "../../invoices/records.ts";
 import { claimStates } from "../hash-claims/status.ts";
 import { matchRules, paymentSources, paymentStatuses } from "../payment-status.ts";
 import { suggestionReasons } from "./suggestions.ts";

@@ -4,8 +4,12 @@ import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
 import { notationOf, type Network } from "../../../platform/chain/networks.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../../platform/database/index.ts";
-import { customersOf, invoiceCandidates, invoicesAtOwnAddress } from "../../invoices/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
+import {
+  customersOf,
+  invoiceCandidates,
+  invoicesAtOwnAddress,
+} from "../../invoices/settlement/candidates.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import { suggest } from "./suggestions.ts";
 import { transfers, type ClaimRow, type PaymentRow, type TransferRow } from "../table.ts";

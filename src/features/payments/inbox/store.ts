@@ -2,7 +2,7 @@ import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
 import { givenTexts, listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery, type Filter } from "../../../platform/database/query/page.ts";

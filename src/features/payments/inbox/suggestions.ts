@@ -2,15 +2,10 @@ import { second } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { powerOfTen } from "../../../kernel/money/ratio.ts";
 import type { Notation } from "../../../platform/chain/networks.ts";
-import {
-  askableRest,
-  isWhole,
-  putInForce,
-  quoteFor,
-  quotesOf,
-  type InvoiceCandidate,
-  type InvoiceRow,
-} from "../../invoices/index.ts";
+import { askableRest, quoteFor, quotesOf } from "../../invoices/options/quotes.ts";
+import { isWhole, type InvoiceCandidate } from "../../invoices/settlement/candidates.ts";
+import { putInForce } from "../../invoices/options/in-force.ts";
+import type { InvoiceRow } from "../../invoices/store.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 

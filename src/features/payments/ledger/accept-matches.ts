@@ -4,10 +4,10 @@ import {
   quoteFor,
   tokensOf,
   worthOf,
-  type PayableTerms,
   type Quote,
   type Share,
-} from "../../invoices/index.ts";
+} from "../../invoices/options/quotes.ts";
+import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import type { ChangedTransfers } from "./transfer-rules.ts";
 import type { WaitingReason } from "../inbox/status.ts";
 import type { Match } from "./invoices-port.ts";

@@ -1,5 +1,5 @@
 import { assert } from "../../../kernel/errors.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { matchTransfers, type MatchedTransfers } from "./match-transfers.ts";
 import { isMature, openPayment } from "./payment-rules.ts";
 import { saveTransfers, type SavedTransfers } from "./save-transfers.ts";

@@ -6,15 +6,12 @@ import {
   type Check,
   type Violation,
 } from "../../../platform/database/schema/checks.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import {
-  issuedLedgers,
-  quoteFor,
-  storedAside,
-  type LedgerOfInvoice,
-  type PaymentTotals,
-} from "../../invoices/index.ts";
+import { issuedLedgers, type LedgerOfInvoice } from "../../invoices/checks.ts";
+import { quoteFor } from "../../invoices/options/quotes.ts";
+import { storedAside } from "../../invoices/settlement/aside.ts";
+import type { PaymentTotals } from "../../invoices/rules.ts";
 import { asideOf, readRejectedFacts } from "./aside.ts";
 import { settleLedger, takenOf } from "./payment-rules.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";

@@ -1,13 +1,12 @@
-import type { lateReviewers } from "../../organizations/index.ts";
+import type { lateReviewers } from "../../organizations/store.ts";
+import type { HoldMatch, matchHolds } from "../../invoices/holds/matching.ts";
 import type {
-  HoldMatch,
-  matchHolds,
   oldestHold,
-  Settlement,
   watchedAddresses,
   watchedAmong,
   watchedSince,
-} from "../../invoices/index.ts";
+} from "../../invoices/holds/watched-addresses.ts";
+import type { Settlement } from "../../invoices/settlement/settlement.ts";
 import type { MatchRule } from "../payment-status.ts";
 
 export interface Match extends Omit<HoldMatch, "rule"> {

@@ -1,8 +1,8 @@
 import type { Id } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import type { TransferRow } from "../table.ts";
-import { billedOrganization } from "../../invoices/index.ts";
-import { addressOwners } from "../../wallets/index.ts";
+import { billedOrganization } from "../../invoices/managed/service.ts";
+import { addressOwners } from "../../wallets/store.ts";
 import { acceptedMatches, type DecidedMatches } from "./accept-matches.ts";
 import type { Match } from "./invoices-port.ts";
 import { followTransfers } from "./payment-rules.ts";

@@ -8,10 +8,10 @@ import {
   roundedShare,
   tokensOf,
   worthOf,
-  type PayableTerms,
-  type PaymentTotals,
   type Share,
-} from "../../invoices/index.ts";
+} from "../../invoices/options/quotes.ts";
+import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
+import type { PaymentTotals } from "../../invoices/rules.ts";
 import type { Match } from "./invoices-port.ts";
 import type { ChainDiffInput, PaymentChange } from "./types.ts";
 import type { PaymentSource, PaymentStatus } from "../payment-status.ts";

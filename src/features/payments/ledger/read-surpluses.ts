@@ -1,8 +1,9 @@
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import { invoicesById, payableTerms } from "../../invoices/index.ts";
+import { invoicesById } from "../../invoices/store.ts";
+import { payableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import { payments, type PaymentRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
 import { transfersById } from "./store.ts";

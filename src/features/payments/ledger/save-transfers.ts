@@ -1,8 +1,8 @@
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/index.ts";
-import { endRecycling } from "../../invoices/index.ts";
-import { addressOwners, spendAddresses } from "../../wallets/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import { endRecycling } from "../../invoices/holds/own-addresses.ts";
+import { addressOwners, spendAddresses } from "../../wallets/store.ts";
 import { presentTransfer } from "../inbox/present-transfer.ts";
 import type { TransferRow } from "../table.ts";
 import type { MatchedTransfers } from "./match-transfers.ts";

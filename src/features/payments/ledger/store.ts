@@ -1,5 +1,5 @@
 import type { Id } from "../../../kernel/id.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
 

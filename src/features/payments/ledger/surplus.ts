@@ -1,5 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
-import { quoteFor, type InvoiceStatus, type PayableTerms } from "../../invoices/index.ts";
+import { quoteFor } from "../../invoices/options/quotes.ts";
+import type { InvoiceStatus } from "../../invoices/rules.ts";
+import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import { isCounted, isTaking, shareOfPayments, sumOf, takenOf } from "./payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 

@@ -6,7 +6,8 @@ import {
   type Network,
   type NetworkToken,
 } from "../../../platform/chain/networks.ts";
-import { quoteFor, type PayableTerms } from "../../invoices/index.ts";
+import { quoteFor } from "../../invoices/options/quotes.ts";
+import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import type { TransferRow } from "../table.ts";
 import type { Match } from "./invoices-port.ts";
 import type { TimedLog } from "./chain-diff.ts";

@@ -1,10 +1,10 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { LockedTerms } from "../../invoices/index.ts";
+import type { LockedTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import type { PaymentRow } from "../table.ts";
 import type { Invoices } from "./invoices-port.ts";
 import type { Candidate } from "../watcher/receipt-verifier.ts";

@@ -1,9 +1,9 @@
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { difference } from "../../../platform/journal/index.ts";
-import type { Tx } from "../../../platform/database/index.ts";
-import type { PaymentTotals } from "../../invoices/index.ts";
-import { makeMeter } from "../../usage/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import type { PaymentTotals } from "../../invoices/rules.ts";
+import { makeMeter } from "../../usage/meter.ts";
 import type { ChainContext, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
 import { presentPayment } from "../present-payment.ts";
 import { asideOf, readRejectedFacts } from "./aside.ts";

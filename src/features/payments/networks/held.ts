@@ -4,7 +4,7 @@ import type { Alarm, AlarmKind } from "../../../platform/chain/state/alarms.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { PlacedTransaction } from "../../../platform/chain/providers/probe.ts";
 import { openAlarms } from "../../../platform/chain/state/provider-store.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { HeldNotConfirmed } from "../errors.ts";
 
 /** A provider's opinion on something that is held, at the moment of an operator's decision. */

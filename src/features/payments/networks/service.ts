@@ -41,7 +41,7 @@ import {
   type NetworkState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
 import {
   AlarmNotAcknowledged,

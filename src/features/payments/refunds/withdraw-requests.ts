@@ -1,5 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { payments } from "../table.ts";
 import { readSurpluses } from "../ledger/read-surpluses.ts";
 import type { LedgerDeps, PaymentChange } from "../ledger/types.ts";

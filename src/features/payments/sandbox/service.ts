@@ -19,9 +19,10 @@ import type {
   SandboxPayment,
   SandboxTransaction,
 } from "../../../platform/chain/sandbox/chain.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
-import { endTime, issuedInvoice, type InvoiceRow } from "../../invoices/index.ts";
+import { endTime, issuedInvoice } from "../../invoices/sandbox.ts";
+import type { InvoiceRow } from "../../invoices/store.ts";
 import { paymentsOfInvoice } from "../ledger/store.ts";
 import type { PaymentRow } from "../table.ts";
 import { watchWorkerName } from "../worker.ts";

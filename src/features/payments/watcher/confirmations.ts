@@ -1,7 +1,7 @@
 import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
-import type { Database } from "../../../platform/database/index.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import {
   confirmingAmong,
   maturePayments,

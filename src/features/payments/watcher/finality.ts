@@ -9,7 +9,7 @@ import {
   type KnownBlock,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { AnswerDropped, BlockMissing } from "./chain-reader.ts";
 import { NetworkStopped } from "./network-checks.ts";
 

@@ -18,7 +18,7 @@ import {
 import { isContradicted, rowsOutside } from "../../../platform/chain/state/reading-ranges.ts";
 import { dropReadings, readingsOf } from "../../../platform/chain/state/readings.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Tx } from "../../../platform/database/index.ts";
+import type { Database, Tx } from "../../../platform/database/database.ts";
 import { makeJudge, rangeOf, type Judge, type Judgement } from "./judgement.ts";
 import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "./chain-reader.ts";
 import type { WatchTimes } from "../ledger/invoices-port.ts";

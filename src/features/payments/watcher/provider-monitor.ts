@@ -9,7 +9,7 @@ import {
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
-import type { Database } from "../../../platform/database/index.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
 import type { ProviderCrossCheck } from "./provider-cross-check.ts";
 import type { WalletReader } from "./readings/wallet-reading.ts";

@@ -8,7 +8,7 @@ import {
   type KnownBlock,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import type { AncestorTimes } from "./ancestor-times.ts";
 import type { AskedBlock, BlockTimes } from "./block-times.ts";
 import {
@@ -20,8 +20,8 @@ import {
   TransferOmitted,
   type Recipients,
 } from "./chain-reader.ts";
-import { marksAbove } from "../../invoices/index.ts";
-import { activeAddresses, activeAmong } from "../../wallets/index.ts";
+import { marksAbove } from "../../invoices/holds/marks.ts";
+import { activeAddresses, activeAmong } from "../../wallets/store.ts";
 import { withinInboxLimit } from "../ledger/inbox-limit.ts";
 import type { Invoices } from "../ledger/invoices-port.ts";
 import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";

@@ -10,7 +10,7 @@ import {
   replaceState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Tx } from "../../../platform/database/index.ts";
+import type { Database, Tx } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import { applyChainDiff } from "../ledger/apply-chain-diff.ts";

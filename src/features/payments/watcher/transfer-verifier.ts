@@ -1,6 +1,6 @@
 import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Database } from "../../../platform/database/index.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import { markVerified, unverifiedAmong, unverifiedTransfers } from "../ledger/store.ts";
 import type { Verifier } from "./receipt-verifier.ts";
 import { watcherContext, type Guard } from "./recorder.ts";

@@ -13,7 +13,7 @@ import {
 import { acceptedRanges } from "../../../platform/chain/state/gaps.ts";
 import { knownBlockUpTo } from "../../../platform/chain/state/reading-ranges.ts";
 import { readingsOf } from "../../../platform/chain/state/readings.ts";
-import type { Database } from "../../../platform/database/index.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import { isSame, type WindowDifference } from "../ledger/chain-diff.ts";
 import type { LedgerDeps } from "../ledger/types.ts";

@@ -6,19 +6,17 @@ import { formatMoney, money } from "../../../kernel/money/money.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Tx, WriteContext } from "../../../platform/database/index.ts";
-import {
-  compareToRefund,
-  mayBeRequested,
-  paymentsOfInvoice,
-  readSurpluses,
-  type RefundablePayment,
-} from "../../payments/index.ts";
-import { readRefundAddress } from "./address-rules.ts";
+import type { Tx, WriteContext } from "../../../platform/database/database.ts";
+import { compareToRefund, mayBeRequested } from "../../payments/ledger/surplus.ts";
+import { paymentsOfInvoice } from "../../payments/ledger/store.ts";
+import { readSurpluses } from "../../payments/ledger/read-surpluses.ts";
+import type { RefundablePayment } from "../../payments/refunds/refundable.ts";
+import { readRefundAddress } from "./refund-address.ts";
 import { NotRefundable, TooManyRefundRequests } from "../errors.ts";
 import { confirmationsForRefund, tooEarly } from "../rules.ts";
 import { add, type RefundDependencies } from "../service.ts";
-import { hasOpenRefund, isLeftToMerchant, lockOpenRefund, rejectedRequestsMax } from "../store.ts";
+import { rejectedRequestsMax } from "../rules.ts";
+import { hasOpenRefund, isLeftToMerchant, lockOpenRefund } from "../store.ts";
 
 /** The invoice of a checkout. */
 export interface RefundedInvoice {

@@ -1,6 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import { decodeAmount, type Dialect } from "../../../platform/database/index.ts";
+import { decodeAmount } from "../../../platform/database/schema/table.ts";
+import type { Dialect } from "../../../platform/database/database.ts";
 import { jsonArray, jsonRows } from "../../../platform/database/query/json-rows.ts";
 import type { RefundRefusal, RefundStatus } from "../status.ts";
 import { leftPaymentsSql } from "../store.ts";

@@ -7,18 +7,14 @@ import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import { endAlarms as endStoredAlarms } from "../../../platform/chain/state/provider-store.ts";
-import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
-import {
-  assertConfirmable,
-  heldAlarm,
-  HeldNotConfirmed,
-  opinionOf,
-  type RefundLedger,
-} from "../../payments/index.ts";
-import { addressOwners } from "../../wallets/index.ts";
+import { assertConfirmable, heldAlarm, opinionOf } from "../../payments/networks/held.ts";
+import { HeldNotConfirmed } from "../../payments/errors.ts";
+import type { RefundLedger } from "../../payments/refunds/refundable.ts";
+import { addressOwners } from "../../wallets/store.ts";
 import { withdrawn, writeRefund, type RefundJournal } from "../changes.ts";
 import {
   attemptsMax,

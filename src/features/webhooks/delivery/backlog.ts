@@ -1,5 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { Reader } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import type { DeliveryStatus } from "../status.ts";
 
 // Imported by commands that must start fast, so this file imports nothing heavy.

@@ -1,7 +1,7 @@
 import { bind } from "../../../kernel/bind.ts";
 import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import type { Counts } from "../../../platform/metrics/metrics.ts";

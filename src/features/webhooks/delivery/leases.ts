@@ -1,13 +1,8 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import {
-  columns,
-  integer,
-  text,
-  time,
-  type Reader,
-  type Tx,
-} from "../../../platform/database/index.ts";
+import { columns } from "../../../platform/database/schema/statements.ts";
+import { integer, text, time } from "../../../platform/database/schema/table.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
 import { among, givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import type { DeliveryRow } from "./store.ts";

@@ -1,7 +1,8 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
-import type { Reader, RowOf } from "../../../platform/database/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
+import type { RowOf } from "../../../platform/database/schema/table.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import type { FailedJob, FailurePlace } from "../../../platform/jobs/inspection.ts";
 import type { DeliveryStatus } from "../status.ts";

@@ -1,6 +1,7 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Id, RandomBytes } from "../../../kernel/id.ts";
-import type { Database, RowOf, Tx, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../../platform/database/database.ts";
+import type { RowOf } from "../../../platform/database/schema/table.ts";
 import type { Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "../endpoints/writer.ts";
 import { deliveryLifeMax, judge, restAsked, type Verdict } from "./retry-policy.ts";

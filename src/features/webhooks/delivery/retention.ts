@@ -1,6 +1,6 @@
 import { day, type Instant } from "../../../kernel/clock.ts";
 import { idFloor, type Id } from "../../../kernel/id.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { deliveryLifeMax, restAskedMax, retryDelayMax } from "./retry-policy.ts";
 import { webhookEndpoints } from "../table.ts";

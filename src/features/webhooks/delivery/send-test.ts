@@ -2,7 +2,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { assert, notFound } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { EndpointDisabled } from "../errors.ts";
 import { newDelivery } from "./message.ts";
 import { presentEndpoint } from "../present.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import { webhookEndpoints } from "../table.ts";

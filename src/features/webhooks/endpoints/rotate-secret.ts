@@ -2,7 +2,7 @@ import { hour, second, toIso, type Clock, type Instant } from "../../../kernel/c
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { newWebhookSecret } from "../../../platform/outbound/standard-webhooks.ts";
 import { sealSecret } from "./secret.ts";
 import { lockEndpoint, type EndpointRow } from "./store.ts";

@@ -1,7 +1,8 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
-import type { Reader, RowOf, Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
+import type { RowOf } from "../../../platform/database/schema/table.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import type { EndpointStatus } from "../status.ts";

@@ -1,6 +1,6 @@
 import { toIso, type Instant } from "../../../kernel/clock.ts";
 import { difference, type Journal } from "../../../platform/journal/index.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { failOn, notFailing, type Failures, type FailingState } from "./failure-policy.ts";
 import { presentEndpoint } from "../present.ts";
 import type { EndpointRow } from "./store.ts";

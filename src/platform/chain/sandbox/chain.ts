@@ -3,7 +3,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, defineProblem } from "../../../kernel/errors.ts";
 import type { RandomBytes } from "../../../kernel/id.ts";
-import type { Reader, Tx } from "../../database/index.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import type { Address, Head } from "../client.ts";
 import { findToken, type Network } from "../networks.ts";
 import * as store from "./store.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../kernel/clock.ts";
-import type { Reader } from "../../database/index.ts";
+import type { Reader } from "../../database/database.ts";
 import type { ChainClient, Head, Heads, KnownChain, Receipt, TransferLog } from "../client.ts";
 import { findTokenByContract, type Network } from "../networks.ts";
 import { ProviderError } from "../providers/error.ts";

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from "../../database/index.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import {
   sandboxChain,
   sandboxForks,

@@ -1,4 +1,12 @@
-import { amount, flag, integer, table, text, time, type RowOf } from "../../database/index.ts";
+import {
+  amount,
+  flag,
+  integer,
+  table,
+  text,
+  time,
+  type RowOf,
+} from "../../database/schema/table.ts";
 
 /** The single row that commands lock, so that they run one after another. */
 export const sandboxChain = table(

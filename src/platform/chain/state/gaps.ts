@@ -1,14 +1,6 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import {
-  integer,
-  json,
-  table,
-  text,
-  time,
-  type Reader,
-  type RowOf,
-  type Tx,
-} from "../../database/index.ts";
+import { integer, json, table, text, time, type RowOf } from "../../database/schema/table.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import { without, type Gap } from "./reading-ranges.ts";
 
 /** A provider's refusal to read a range of blocks while it reads newer ones. */

@@ -1,14 +1,6 @@
 import { day, type Instant } from "../../../kernel/clock.ts";
-import {
-  integer,
-  json,
-  table,
-  text,
-  time,
-  type Reader,
-  type RowOf,
-  type Tx,
-} from "../../database/index.ts";
+import { integer, json, table, text, time, type RowOf } from "../../database/schema/table.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import { listed } from "../../database/query/json-rows.ts";
 import type { Alarm, AlarmKind } from "./alarms.ts";
 import type { ProviderHealth } from "./provider-health.ts";

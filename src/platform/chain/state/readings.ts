@@ -1,14 +1,6 @@
 import { minute, type Instant } from "../../../kernel/clock.ts";
-import {
-  integer,
-  json,
-  table,
-  text,
-  time,
-  type Reader,
-  type RowOf,
-  type Tx,
-} from "../../database/index.ts";
+import { integer, json, table, text, time, type RowOf } from "../../database/schema/table.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import { fillGaps } from "./gaps.ts";
 import {
   joinRows,

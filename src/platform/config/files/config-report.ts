@@ -1,14 +1,19 @@
+import type { z } from "zod";
 import type { ConfigProblem, ReportedSetting } from "../config.ts";
 import type { RawSetting } from "../sources.ts";
-import type { ValueType } from "../value-type.ts";
-import { InvalidValue } from "../value-type.ts";
+import { InvalidValue, readValue, showValue } from "../value-type.ts";
 
 /** Collects the settings that were read and their problems, so that all are reported at once. */
 export interface Reading {
   readonly problems: ConfigProblem[];
   readonly settings: ReportedSetting[];
   /** Reads and reports a setting; null if it is not given or invalid. */
-  read<T>(name: string, key: string | null, type: ValueType<T>, given: RawSetting | null): T | null;
+  read<T>(
+    name: string,
+    key: string | null,
+    schema: z.ZodType<T>,
+    given: RawSetting | null,
+  ): T | null;
   /** Reports a setting whose value is the program's default. */
   report(name: string, key: string | null, value: string): void;
   /** Runs an action. If it throws an InvalidValue, its problem is recorded under the name and the result is null. */
@@ -22,15 +27,15 @@ export function makeReading(): Reading {
   return {
     problems,
     settings,
-    read(name, key, type, given) {
+    read(name, key, schema, given) {
       if (given === null) {
         settings.push({ name, key, value: null, origin: byDefault });
         return null;
       }
       const { origin } = given;
       try {
-        const value = type.read(given.value, given.folder);
-        settings.push({ name, key, value: type.show(value), origin });
+        const value = readValue(schema, given.value, given.folder);
+        settings.push({ name, key, value: showValue(schema, value), origin });
         return value;
       } catch (error) {
         if (!(error instanceof InvalidValue)) throw error;

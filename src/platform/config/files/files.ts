@@ -2,8 +2,7 @@ import { constants } from "node:fs";
 import { access, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InvalidValue } from "../value-type.ts";
-import type { SettingsFile } from "../sources.ts";
-import { isMapping } from "../sources.ts";
+import { type SettingsFile, isMapping } from "../sources.ts";
 
 /** The maximum size of a settings file, in bytes. */
 const fileBytesMax = 1_048_576;
@@ -57,8 +56,8 @@ export async function findWriters(path: string): Promise<string | null> {
  * @throws InvalidValue if the file does not hold a mapping of settings
  */
 export async function parseSettingsFile(path: string, text: string): Promise<SettingsFile> {
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text);
+  const { default: yaml } = await import("yaml");
+  const document = yaml.parseDocument(text);
   const [mistake] = document.errors;
   if (mistake !== undefined) {
     throw new InvalidValue(`is not valid YAML: ${mistake.message.split("\n")[0] ?? ""}`);

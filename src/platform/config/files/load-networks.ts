@@ -13,6 +13,7 @@ import type { SettingValues } from "../settings.ts";
 import { settings } from "../settings.ts";
 import type { RawSetting, Sources } from "../sources.ts";
 import { fromEnvironment, fromFile, nameOf } from "../sources.ts";
+import { showValue } from "../value-type.ts";
 
 /** Returns the enabled networks, and all of the table with their settings, which are validated too. */
 export async function configureNetworks(
@@ -74,9 +75,9 @@ async function configureNetwork(
     const name = networkVariable(network.id, setting);
     const key = `${network.id}.${setting.name}`;
     const given = findNetworkGiven(network.id, setting, sources);
-    if (given !== null) return reading.read(name, key, setting.type, given);
+    if (given !== null) return reading.read(name, key, setting.schema, given);
     if (isOn) {
-      if (byDefault === null) reading.read(name, key, setting.type, null);
+      if (byDefault === null) reading.read(name, key, setting.schema, null);
       else reading.report(name, key, byDefault);
     }
     return null;
@@ -85,7 +86,7 @@ async function configureNetwork(
   const table = network.providers.map(({ url }) => url);
   const { rpcUrls, rpcHeaders, confirmations, pollMs } = networkSettings;
   const problemsBefore = reading.problems.length;
-  const urls = read(rpcUrls, rpcUrls.type.show(table));
+  const urls = read(rpcUrls, showValue(rpcUrls.schema, table));
   const headers: ProviderHeaders = read(rpcHeaders, null) ?? { all: {}, byProvider: {} };
   const given = findNetworkGiven(network.id, rpcHeaders, sources);
   // With invalid URLs, valid headers would look invalid.

@@ -8,8 +8,8 @@ import type { Mode } from "../setting.ts";
 import { settings, type SettingValues } from "../settings.ts";
 import { nameOf, type Sources } from "../sources.ts";
 import type { Reading } from "./config-report.ts";
-import { writeKept } from "./kept-tables.ts";
-import { loadTable, parseToKeep, type TableFile } from "./load-table.ts";
+import { loadTable, type TableFile } from "./load-table.ts";
+import { packageFile } from "../../files.ts";
 
 /** The files of the tables: those that settings name, or those that are shipped with the program. */
 export type TableFiles = Pick<Config, "networksFile" | "plansFile" | "ratesFile">;
@@ -22,9 +22,8 @@ export function tableFiles(values: SettingValues, mode: Mode): TableFiles {
   };
 }
 
-/** Returns the path of a file that is shipped with the program; dist/ is as deep as src/. */
-const shipped = (name: string): string =>
-  fileURLToPath(new URL(`../../../../config/${name}`, import.meta.url));
+/** Returns the path of a file that is shipped with the program. */
+const shipped = (name: string): string => fileURLToPath(packageFile(`config/${name}`));
 
 /** Loads the network table; null if the file is invalid. */
 export function loadNetworkTable(
@@ -56,46 +55,25 @@ export async function loadRates(
   return plan === null || sources === "on" ? plan : withoutSources(plan);
 }
 
-/** Parses the shipped tables, and returns the text for the file from which built programs take them. */
-export async function keepShippedTables(): Promise<string> {
-  const [networks, networksKept, table] = await parseToKeep(networkTable(shipped("networks.yaml")));
-  const others = [
-    await parseToKeep(planTable(shipped("plans.yaml"))),
-    await parseToKeep(rateTable(shipped("rates.yaml"), table)),
-    await parseToKeep(rateTable(shipped("rates.demo.yaml"), table)),
-  ];
-  const kept = others.map(([key, value]) => [key, value] as const);
-  return writeKept(new Map([[networks, networksKept], ...kept]));
-}
-
 function networkTable(path: string): TableFile<readonly Network[]> {
   return {
     path,
-    kind: "networks",
     parse: async (text) => (await import("../../chain/network-table.ts")).parseNetworks(text),
-    kept: {
-      pack: async (networks) =>
-        (await import("../../chain/kept-networks.ts")).packNetworks(networks),
-      unpack: async (kept) => (await import("../../chain/kept-networks.ts")).unpackNetworks(kept),
-    },
   };
 }
 
 function planTable(path: string): TableFile<PlanCatalog> {
   return {
     path,
-    kind: "plans",
     parse: async (text) => (await import("../plans.ts")).parsePlans(text),
   };
 }
 
 /** @param table the networks, to whose tokens rates may refer besides currencies */
 function rateTable(path: string, table: readonly Network[]): TableFile<RatesPlan> {
-  const symbols = [...new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
+  const symbols = new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
   return {
     path,
-    kind: "rates",
-    context: symbols.sort().join(" "),
-    parse: async (text) => (await import("../../rates/plan.ts")).parseRates(text, new Set(symbols)),
+    parse: async (text) => (await import("../../rates/plan.ts")).parseRates(text, symbols),
   };
 }

@@ -3,6 +3,7 @@ import { chmod, chown, mkdir, open, rename, rm, stat, writeFile } from "node:fs/
 import { dirname } from "node:path";
 import { flagProperty, type Settings } from "../setting.ts";
 import { settings } from "../settings.ts";
+import { readValue } from "../value-type.ts";
 import { readTextIfPresent } from "./files.ts";
 
 /** Values for a settings file, by key. */
@@ -18,11 +19,11 @@ export function entriesOf(
   cwd: string,
   declared: Settings = settings,
 ): FileEntries {
-  const given = Object.values(declared).flatMap(({ name, flag, inFile, type }) => {
+  const given = Object.values(declared).flatMap(({ name, flag, inFile, schema }) => {
     // A file in the data folder cannot say where the data folder is.
     if (flag === null || !inFile || name === settings.dataDir.name) return [];
     const value = flags[flagProperty(flag)];
-    return value === undefined ? [] : [[name, type.read(value, cwd)] as const];
+    return value === undefined ? [] : [[name, readValue(schema, value, cwd)] as const];
   });
   return Object.fromEntries(given);
 }
@@ -46,8 +47,8 @@ const heading =
 export async function draftSettings(path: string, entries: FileEntries): Promise<SettingsDraft> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const before = await readTextIfPresent(path);
-  const { Document, parseDocument } = await import("yaml");
-  const document = before === null ? new Document({}) : parseDocument(before);
+  const { default: yaml } = await import("yaml");
+  const document = before === null ? new yaml.Document({}) : yaml.parseDocument(before);
   if (before === null) document.commentBefore = heading;
   for (const [key, value] of Object.entries(entries)) document.set(key, document.createNode(value));
   const draft = `${path}.${randomBytes(8).toString("hex")}`;

@@ -1,28 +1,14 @@
-import { createHash } from "node:crypto";
-import type { Client, QueryResult } from "pg";
+import { Socket } from "node:net";
+import type { Client, ClientConfig, QueryResult } from "pg";
+import { Defect } from "../../../kernel/errors.ts";
 import type { RawRow } from "../database.ts";
-import { makeSerial } from "../sqlite/serial.ts";
-import { statementOf, type Session } from "../query/statement.ts";
+import { statementOf } from "../query/statement.ts";
 import type { SqlValue } from "../schema/table.ts";
-import type { Pulse } from "./pulse.ts";
+import { makeSerial } from "../sqlite/serial.ts";
 import { flushesCommits } from "./durability.ts";
-import { isLoss, isReadOnly, isTimeout, RolledBackByServer, translate } from "./errors.ts";
-import { cutConnection } from "./primary.ts";
-
-/** A connection on loan from the pool. It throws the store's errors. */
-export interface BorrowedConnection extends Session {
-  /** Runs a statement without values, such as COMMIT; returns the server's command tag. */
-  exec(sql: string): Promise<string>;
-  /**
-   * True if the server rolled the transaction back because of another, takes no writes any more, or lost the connection:
-   * unless COMMIT was sent, the write may be retried.
-   */
-  wasRolledBack(): boolean;
-  /** The error with which the connection was lost, if it was. */
-  lossOf(): Error | null;
-  /** False if the connection was lost or its state is unknown. */
-  isUsable(): boolean;
-}
+import { ConnectionLost, isLoss, isReadOnly, isTimeout } from "./errors.ts";
+import type { Primary } from "./primary.ts";
+import type { Pulse } from "./pulse.ts";
 
 /** The client-side timeout of a query, in milliseconds; the server's statement timeout is shorter. */
 export const answerMilliseconds = 40_000;
@@ -33,89 +19,153 @@ const patientMilliseconds = 24 * 3_600_000;
 interface Query {
   readonly text: string;
   readonly name?: string;
-  readonly values?: SqlValue[];
+  readonly values?: unknown[];
   readonly query_timeout: number;
 }
 
-export interface ConnectionOptions {
-  /** False for a connection on which every transaction is read-only. */
+/** The common options of a pool's connections. */
+export interface ClientOptions {
+  /** False for connections on which every transaction is read-only. */
   readonly mayWrite: boolean;
-  /** False if writes were refused from the start, so that a refusal does not mean a change. */
-  readonly couldWrite?: boolean;
-  /** Gives up statements that a silent server does not answer; without it they wait for their timeout. */
-  readonly pulse?: Pulse;
-  /** True if the server may be another one in the next transaction, so that nothing can be prepared. */
-  readonly isShared?: boolean;
-  /** Called when the server ended the connection or refused it writes. */
-  readonly onLost?: () => void;
+  /** Settings such as `jit = off`, for every transaction. */
+  readonly settings: readonly string[];
+  /** Gives up statements that a silent server does not answer. */
+  readonly pulse: Pulse;
+  readonly primary: Primary;
 }
 
-export function makeBorrowedConnection(
-  client: Client,
-  { mayWrite, couldWrite = mayWrite, pulse, isShared = false, onLost }: ConnectionOptions,
-): BorrowedConnection {
-  // pg requires that a query is issued only after the previous one has ended.
-  const inOrder = makeSerial();
-  let isUsable = true;
-  let wasRolledBack = false;
-  let loss: Error | null = null;
-  let timeout = answerMilliseconds;
+export type StoreClient = InstanceType<ReturnType<typeof storeClient>>;
 
-  function failed(error: unknown, sql: string): Error {
-    const ours = translate(error, sql, mayWrite);
-    if (ours instanceof RolledBackByServer) wasRolledBack = true;
-    if (isLoss(error, couldWrite)) {
-      isUsable = false;
-      wasRolledBack = true;
-      loss ??= ours as Error;
-      onLost?.();
-    } else if (isTimeout(error) || (mayWrite && isReadOnly(error))) isUsable = false;
-    return ours as Error;
-  }
+/**
+ * Returns the class of a pool's connections, which Sequelize opens and runs statements on. It runs them one after another, because
+ * pg requires that, prepares them, and remembers whether the connection may be used again.
+ */
+export function storeClient(
+  Plain: typeof Client,
+  { mayWrite, settings, pulse, primary }: ClientOptions,
+) {
+  const { isShared } = primary;
+  // Behind a pooler that gives connections to others, only transactions have settings.
+  const begin = isShared ? transactionOf(settings, mayWrite) : "BEGIN";
 
-  function giveUp(): void {
-    cutConnection(client, "the server does not answer");
-  }
+  return class extends Plain {
+    /** That of the server to which the connection leads. */
+    generation = primary.generation();
+    /** False if the server refused writes from the start, so that a refusal does not mean a change. */
+    couldWrite = false;
+    readonly #socket: Socket;
+    readonly #inOrder = makeSerial();
+    #isOpen = true;
+    #isUsable = true;
+    #timeout = answerMilliseconds;
 
-  function query(statement: Omit<Query, "query_timeout">): Promise<QueryResult<RawRow>> {
-    return new Promise((resolve, reject) => {
-      inOrder((done) => {
-        const patient: Query = { ...statement, query_timeout: timeout };
-        const answer = client.query<RawRow>(patient);
-        (pulse?.during(answer, giveUp) ?? answer).then(
-          (result) => {
-            done();
-            resolve(result);
-          },
-          (error: unknown) => {
-            done();
-            reject(failed(error, statement.text));
-          },
-        );
+    constructor(config: ClientConfig) {
+      const socket = new Socket();
+      super({ ...config, stream: () => socket });
+      this.#socket = socket;
+      // Sequelize listens only a moment after connecting. A server that goes down in that moment would end this process.
+      this.on("error", () => {
+        this.#lose();
       });
-    });
-  }
+      this.on("end", () => {
+        this.#isOpen = false;
+      });
+      Object.assign(this, { query: this.#query.bind(this) });
+    }
 
-  function prepared(sql: string, values: readonly SqlValue[]): Promise<QueryResult<RawRow>> {
-    statementOf(sql, values);
-    const name = isShared ? {} : { name: nameOf(sql) };
-    return query({ ...name, text: sql, values: [...values] });
-  }
+    /** Whether the pool may lend the connection. */
+    isUsable(): boolean {
+      return this.#isOpen && this.#isUsable && this.generation === primary.generation();
+    }
 
-  return {
-    all: async (sql, values) => (await prepared(sql, values)).rows,
-    async run(sql, values) {
-      const { rowCount } = await prepared(sql, values);
-      // If the transaction lifts the server's timeout, the client lifts its own too.
-      if (sql.startsWith("SET LOCAL statement_timeout")) timeout = patientMilliseconds;
-      return rowCount ?? 0;
-    },
-    exec: async (sql) => (await query({ text: sql })).command,
-    wasRolledBack: () => wasRolledBack,
-    lossOf: () => loss,
-    isUsable: () => isUsable,
+    /** Closes the connection at once. Its open and later statements fail with the reason. */
+    cut(reason: string): void {
+      this.#isOpen = false;
+      this.#socket.destroy(new Error(reason));
+    }
+
+    /** In the forms in which Sequelize calls it: with a callback for the statements of the store. */
+    #query(text: string, ...given: unknown[]): Promise<QueryResult<RawRow>> | undefined {
+      const callback = given.at(-1) as ((...answer: unknown[]) => void) | undefined;
+      if (callback === undefined) return this.#ask({ text });
+      const values = Array.isArray(given[0]) ? (given[0] as SqlValue[]) : [];
+      const isPrepared = !isShared && /^\s*(?:SELECT|WITH|INSERT|UPDATE|DELETE)\b/i.test(text);
+      const answer = this.#ask({
+        text,
+        values,
+        ...(isPrepared ? { name: statementOf(text, values).name } : {}),
+      });
+      answer.then(
+        (result) => {
+          callback(null, result);
+        },
+        (error: unknown) => {
+          callback(error);
+        },
+      );
+      return undefined;
+    }
+
+    #ask(statement: Omit<Query, "query_timeout">): Promise<QueryResult<RawRow>> {
+      return new Promise((resolve) => {
+        this.#inOrder((done) => {
+          resolve(this.#send(statement).finally(done));
+        });
+      });
+    }
+
+    async #send({ text, ...rest }: Omit<Query, "query_timeout">): Promise<QueryResult<RawRow>> {
+      const isBegin = text === "START TRANSACTION;";
+      if (isBegin) this.#timeout = answerMilliseconds;
+      // The server rolls back what a lost connection leaves.
+      if (text === "ROLLBACK;" && !this.#isOpen) return rolledBack;
+      const statement: Query = {
+        ...rest,
+        text: isBegin ? begin : text,
+        query_timeout: this.#timeout,
+      };
+      try {
+        const result = await pulse.during(super.query<RawRow>(statement), () => {
+          this.cut("the server does not answer");
+        });
+        if (text === "COMMIT;" && result.command !== "COMMIT") {
+          throw new Defect("the server rolled back instead of committing");
+        }
+        // If the transaction lifts the server's timeout, the client lifts its own too.
+        if (text.startsWith("SET LOCAL statement_timeout")) this.#timeout = patientMilliseconds;
+        return result;
+      } catch (error) {
+        throw this.#failed(error);
+      }
+    }
+
+    #failed(error: unknown): unknown {
+      if (isLoss(error, this.couldWrite)) {
+        this.#lose();
+        return new ConnectionLost(error);
+      }
+      // The server may still be at work.
+      if (isTimeout(error)) this.cut("the server answers too late");
+      if (mayWrite && isReadOnly(error)) this.#isUsable = false;
+      return error;
+    }
+
+    #lose(): void {
+      this.#isOpen = false;
+      primary.retire(this.generation);
+      void this.end();
+    }
   };
 }
+
+/** The answer to a ROLLBACK that needs no server. */
+const rolledBack: QueryResult<RawRow> = {
+  command: "ROLLBACK",
+  rowCount: 0,
+  oid: 0,
+  fields: [],
+  rows: [],
+};
 
 /** Returns SQL that applies settings, such as `jit = off`, to every transaction of a connection. */
 export function sessionOf(settings: readonly string[], mayWrite: boolean): string {
@@ -132,37 +182,4 @@ export function transactionOf(settings: readonly string[], mayWrite: boolean): s
     ...settings.map((setting) => `SET LOCAL ${setting}`),
     ...(mayWrite ? [flushesCommits(true)] : []),
   ].join("; ");
-}
-
-/** Runs a SELECT in a transaction of its own. */
-export async function selectAlone(
-  connection: BorrowedConnection,
-  begin: string,
-  sql: string,
-  values: readonly SqlValue[],
-): Promise<RawRow[]> {
-  try {
-    await connection.exec(begin);
-    return await connection.all(sql, values);
-  } finally {
-    if (connection.isUsable()) await connection.exec("ROLLBACK").catch(() => undefined);
-  }
-}
-
-const names = new Map<string, string>();
-/**
- * The maximum number of cached names. The program's statements are constant and few; generated texts must not exhaust
- * memory.
- */
-const nameLimit = 4_000;
-
-/** Returns the name under which a statement is prepared on every connection. */
-function nameOf(sql: string): string {
-  let name = names.get(sql);
-  if (name === undefined) {
-    name = createHash("sha256").update(sql).digest("hex").slice(0, 32);
-    if (names.size >= nameLimit) names.clear();
-    names.set(sql, name);
-  }
-  return name;
 }

@@ -4,8 +4,8 @@ import { openDatabase } from "../open.ts";
 import { makeReader } from "../query/reader.ts";
 import { StoreInUse, type Draft } from "../transfer/draft.ts";
 import { tablesAt } from "../transfer/rows.ts";
-import { transactionOf, type BorrowedConnection } from "./client.ts";
-import { connectAlone, holdLock } from "./standalone.ts";
+import { transactionOf } from "./client.ts";
+import { connectAlone, holdLock, type Direct } from "./standalone.ts";
 
 /** The schema that is filled; its name is the same each time, so that the next restore removes what a kill left. */
 const draftSchema = "till_restoring";
@@ -57,7 +57,7 @@ export async function openPostgresDraft(url: string, logger: StoreLogger): Promi
   }
 }
 
-async function prepareSchema(connection: BorrowedConnection): Promise<void> {
+async function prepareSchema(connection: Direct): Promise<void> {
   try {
     await connection.exec(unlimited);
     await connection.exec(`DROP SCHEMA IF EXISTS ${draftSchema} CASCADE`);
@@ -71,7 +71,7 @@ async function prepareSchema(connection: BorrowedConnection): Promise<void> {
   }
 }
 
-async function dropSchema(connection: BorrowedConnection): Promise<void> {
+async function dropSchema(connection: Direct): Promise<void> {
   await connection.exec(unlimited);
   await connection.exec(`DROP SCHEMA IF EXISTS ${draftSchema} CASCADE`);
   await connection.exec("COMMIT");
@@ -121,7 +121,7 @@ function draftOf(db: Draft["db"], alone: Awaited<ReturnType<typeof connectAlone>
 }
 
 /** Returns the tables of Till in a schema; a store of any migration level. */
-async function tablesIn(connection: BorrowedConnection, schema: string): Promise<string[]> {
+async function tablesIn(connection: Direct, schema: string): Promise<string[]> {
   const rows = await connection.all(
     "SELECT CAST(tablename AS text) AS name FROM pg_tables WHERE schemaname = $1",
     [schema],
@@ -141,7 +141,7 @@ async function tablesIn(connection: BorrowedConnection, schema: string): Promise
 
 /** Moves tables, with their indexes and the functions of their triggers, in the open transaction. */
 async function moveTables(
-  connection: BorrowedConnection,
+  connection: Direct,
   tables: readonly string[],
   from: string,
   to: string,

@@ -61,11 +61,23 @@ export class RolledBackByServer extends Error {
 }
 
 /**
+ * The connection broke, or its server takes no writes any more. A transaction whose COMMIT was not sent is rolled back.
+ */
+export class ConnectionLost extends Error {
+  override readonly name = "ConnectionLost";
+
+  constructor(cause: unknown) {
+    super("the connection was lost", { cause });
+  }
+}
+
+/**
  * Translates a driver's error into one of the store's errors.
  * @param mayWrite whether the connection is one for writes
  */
 export function translate(error: unknown, sql: string, mayWrite: boolean): unknown {
   if (error instanceof Defect) return error;
+  if (error instanceof ConnectionLost) return translate(error.cause, sql, mayWrite);
   if (!isServerError(error)) return unavailable("The connection to the database was lost", error);
   if (error.code === "23505") return new UniqueViolation(error.table ?? "", error.constraint ?? "");
   if (retriedCodes.has(error.code)) return new RolledBackByServer(error.message, error);

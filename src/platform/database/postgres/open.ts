@@ -1,24 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Defect } from "../../../kernel/errors.ts";
 import { once } from "../../once.ts";
 import { runAfterCommit } from "../write/after-commit.ts";
 import { insertRows } from "../write/bulk-insert.ts";
-import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";
-import {
-  StatementFailed,
-  StoreUnavailable,
-  UniqueViolation,
-  busy,
-  outcomeUnknown,
-} from "../errors.ts";
+import type { Database, StoreLogger } from "../database.ts";
+import { StoreUnavailable, busy } from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";
 import type { Nesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
 import { shareReads } from "../query/shared-reads.ts";
 import { makeKeptRows } from "../write/kept-rows.ts";
-import { runWrite, type WriteResult } from "../write/transaction.ts";
+import { runWrite } from "../write/transaction.ts";
 import { makeUsage } from "../write/usage.ts";
-import { selectAlone, transactionOf, type BorrowedConnection } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
 import { knock, makePool } from "./pool.ts";
 import { openPrimary } from "./primary.ts";
@@ -52,7 +44,6 @@ export async function openPostgres(
   const all = [...settings, ...(schema === null ? [] : [`search_path = ${schema}`])];
   const writerConnections = Math.max(1, Math.floor(connections * writersPart));
   const primary = await openPrimary(url, logger);
-  const { isShared } = primary;
   const pulse = makePulse(() => knock(primary.url()));
   const pools = { pulse, primary, settings: all };
   const writers = await makePool({
@@ -67,23 +58,8 @@ export async function openPostgres(
     connections: connections - writerConnections,
     mayWrite: false,
   });
-  const beginWrite = isShared ? transactionOf(all, true) : "BEGIN";
-  const beginRead = transactionOf(all, false);
   const reading = makeUsage();
-  const read = shareReads((sql, values, begin) =>
-    repeated(() =>
-      readers.use(async (connection) => {
-        begin();
-        try {
-          return isShared
-            ? await selectAlone(connection, beginRead, sql, values)
-            : await connection.all(sql, values);
-        } catch (error) {
-          throw repeatable(connection, error);
-        }
-      }),
-    ),
-  );
+  const read = shareReads((sql, values, begin) => repeated(() => readers.read(sql, values, begin)));
 
   return {
     ...makeReader("postgres", async (sql, values) => {
@@ -94,9 +70,13 @@ export async function openPostgres(
       nesting.refuseWrite();
       const bound = nesting.bind(fn);
       const outcome = await repeated(() =>
-        writers.use((connection) =>
-          attempt({ connection, begin: beginWrite, writeMilliseconds }, context, bound),
-        ),
+        writers.transaction(async (session) => {
+          const kept = makeKeptRows();
+          const place = { dialect: "postgres", session, kept, writeMilliseconds } as const;
+          const written = await runWrite(place, context, bound);
+          await insertRows("postgres", session, written.appended);
+          return written;
+        }),
       );
       runAfterCommit(outcome.afterCommit, logger);
       return outcome.result;
@@ -122,69 +102,4 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
       await delay(retryMilliseconds * count);
     }
   }
-}
-
-/**
- * Returns the error of statements, or one after which they are run again, if they have no effect because the server
- * rolled them back or lost the connection.
- */
-function repeatable(connection: BorrowedConnection, error: unknown): unknown {
-  if (!connection.wasRolledBack() || error instanceof RolledBackByServer) return error;
-  // The function of a write may have replaced the error.
-  return new RolledBackByServer("the server rolled back", connection.lossOf() ?? error);
-}
-
-interface Attempt {
-  readonly connection: BorrowedConnection;
-  /** The statement that begins the transaction. */
-  readonly begin: string;
-  readonly writeMilliseconds: number;
-}
-
-async function attempt<T>(
-  { connection, begin, writeMilliseconds }: Attempt,
-  context: WriteContext,
-  fn: (tx: Tx) => Promise<T>,
-): Promise<WriteResult<T>> {
-  let outcome: WriteResult<T>;
-  await beginOn(connection, begin);
-  try {
-    outcome = await runWrite(
-      { dialect: "postgres", session: connection, kept: makeKeptRows(), writeMilliseconds },
-      context,
-      fn,
-    );
-    await insertRows("postgres", connection, outcome.appended);
-  } catch (error) {
-    const thrown = repeatable(connection, error);
-    if (connection.isUsable()) await connection.exec("ROLLBACK").catch(() => undefined);
-    throw thrown;
-  }
-  await commit(connection);
-  return outcome;
-}
-
-/**
- * BEGIN detects a connection that broke while idle in the pool; nothing has happened yet, so the write may be retried.
- */
-async function beginOn(connection: BorrowedConnection, begin: string): Promise<void> {
-  try {
-    await connection.exec(begin);
-  } catch (error) {
-    throw connection.isUsable() ? error : new RolledBackByServer("the connection was lost", error);
-  }
-}
-
-/** A COMMIT without a response may have succeeded: the write is neither reported as done nor retried automatically. */
-async function commit(connection: BorrowedConnection): Promise<void> {
-  let command: string;
-  try {
-    command = await connection.exec("COMMIT");
-  } catch (error) {
-    // The server reported that a deferred constraint or another transaction prevented the commit.
-    const wasRefused = error instanceof UniqueViolation || error instanceof StatementFailed;
-    if (wasRefused || error instanceof RolledBackByServer) throw error;
-    throw outcomeUnknown(error);
-  }
-  if (command !== "COMMIT") throw new Defect("the server rolled back instead of committing");
 }

@@ -1,37 +1,38 @@
-import type { Client } from "pg";
 import type { Options } from "sequelize";
-import { StoreUnavailable, tooManyWaiting, unavailable } from "../errors.ts";
+import type { RawRow } from "../database.ts";
+import { driverError } from "../driver-error.ts";
+import { outcomeUnknown, StatementFailed, StoreUnavailable, unavailable } from "../errors.ts";
+import { statementOf, type Session } from "../query/statement.ts";
+import type { SqlValue } from "../schema/table.ts";
 import { makeUsage } from "../write/usage.ts";
-import type { Pulse } from "./pulse.ts";
 import {
   answerMilliseconds,
-  makeBorrowedConnection,
   sessionOf,
-  type BorrowedConnection,
+  storeClient,
+  type ClientOptions,
+  type StoreClient,
 } from "./client.ts";
-import { isEnd, isServerError } from "./errors.ts";
-import { cutConnection, type Primary } from "./primary.ts";
+import { ConnectionLost, isEnd, isServerError, RolledBackByServer, translate } from "./errors.ts";
 import { readAsSqliteDoes } from "./types.ts";
 import { parsePostgresUrl } from "./url.ts";
 
-export interface PoolOptions {
+export interface PoolOptions extends ClientOptions {
   /** The application name that the server shows for the connections. */
   readonly name: string;
   readonly connections: number;
-  /** Whether its connections are for writes; all others are read-only. */
-  readonly mayWrite: boolean;
-  /** Settings such as `jit = off`, for every transaction. Behind a shared pooler the caller applies them to each. */
-  readonly settings: readonly string[];
-  /** Shared by all pools of a server. */
-  readonly pulse: Pulse;
-  /** The server of all pools. */
-  readonly primary: Primary;
 }
 
+/** A pool of connections. Callers are served in order of arrival. It throws the store's errors. */
 export interface Pool {
-  /** Lends a connection while `fn` runs; callers are served in order of arrival. */
-  use<T>(fn: (connection: BorrowedConnection) => Promise<T>): Promise<T>;
-  /** Waits for borrowed connections and lends no more. */
+  /** Runs a SELECT; calls `begin` just before it is sent. */
+  read(sql: string, values: readonly SqlValue[], begin: () => void): Promise<RawRow[]>;
+  /**
+   * Runs `fn` in a transaction and commits it.
+   * @throws RolledBackByServer if the server rolled back for a reason that may have gone, or lost the connection before
+   *   COMMIT was sent
+   */
+  transaction<T>(fn: (session: Session) => Promise<T>): Promise<T>;
+  /** Waits for callers and serves no more. */
   close(): Promise<void>;
 }
 
@@ -43,44 +44,25 @@ const openingsMax = 3;
 const idleMilliseconds = 60_000;
 /** The maximum number of callers that wait for a connection; further ones are refused at once. */
 const waitingLimit = 20_000;
+/** The longest timeout that Node has, in milliseconds: a caller waits for its turn as long as the queue is. */
+const noLimit = 2 ** 31 - 1;
 
-/** The part of Sequelize's connection manager that hands out pg's clients. */
-interface ConnectionManager {
-  getConnection(options: object): Promise<Client>;
-  releaseConnection(client: Client): void;
-  destroyConnection(client: Client): Promise<void>;
-}
+/** A connection was opened while the server changed, so that it may lead to the former one. */
+class Outdated extends Error {}
 
 export async function makePool(options: PoolOptions): Promise<Pool> {
-  const { Sequelize } = await import("sequelize");
+  const { BaseError, ConnectionError, QueryTypes, Sequelize } = await import("sequelize");
   const { default: driver } = await import("pg");
   const { primary, pulse, mayWrite, settings } = options;
-  /** The generation of each connection. */
-  const generations = new WeakMap<Client, number>();
-  /** The connections that could write when they were opened. */
-  const writable = new WeakSet<Client>();
-  const borrowed = new Set<Client>();
-  const isCurrent = (client: Client) => generations.get(client) === primary.generation();
-
-  /**
-   * Listens for errors from the start. Sequelize attaches its listener only a moment after connecting; a server that
-   * goes down in that moment would end this process. With the listener, the client's next query fails instead.
-   */
-  class ListeningClient extends driver.Client {
-    constructor(...given: ConstructorParameters<typeof Client>) {
-      super(...given);
-      const generation = primary.generation();
-      generations.set(this, generation);
-      this.on("error", () => {
-        primary.retire(generations.get(this) ?? generation);
-      });
-    }
-  }
+  const open = new Set<StoreClient>();
+  const usage = makeUsage(options.connections + waitingLimit);
 
   // The typings lack keepDefaultTimezone.
   const given: Options & { keepDefaultTimezone: boolean } = {
     dialect: "postgres",
-    dialectModule: Object.create(driver, { Client: { value: ListeningClient } }) as object,
+    dialectModule: Object.create(driver, {
+      Client: { value: storeClient(driver.Client, options) },
+    }) as object,
     logging: false,
     // A setting of the session would stay on a connection that a pooler gives to others.
     keepDefaultTimezone: primary.isShared,
@@ -88,9 +70,10 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
       max: options.connections,
       min: 0,
       idle: idleMilliseconds,
-      acquire: connectMilliseconds + 1_000,
-      validate: (client?: unknown) => isOpen(client as Client) && isCurrent(client as Client),
+      acquire: noLimit,
+      validate: (client?: unknown) => (client as StoreClient).isUsable(),
     },
+    retry: { max: 1 },
     dialectOptions: {
       application_name: options.name,
       keepAlive: true,
@@ -100,6 +83,7 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
   };
   const sequelize = new Sequelize(primary.url(), given);
   sequelize.addHook("beforeConnect", (config) => {
+    if (pulse.isSilent()) throw unavailable("The database does not answer", null);
     const { user, password, database, hosts } = parsePostgresUrl(primary.url());
     const [{ host, port }] = hosts;
     // An absent part stays pg's own default.
@@ -110,13 +94,15 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
     );
   });
   sequelize.addHook("afterConnect", async (connection) => {
-    const client = connection as Client;
+    const client = connection as StoreClient;
     try {
-      if (!isCurrent(client)) throw new Outdated();
+      if (!client.isUsable()) throw new Outdated();
       const admitted = await primary.admit(client);
       if (admitted.generation === null) throw new Outdated();
-      generations.set(client, admitted.generation);
-      if (admitted.mayWrite) writable.add(client);
+      client.generation = admitted.generation;
+      open.add(client);
+      client.on("end", () => open.delete(client));
+      client.couldWrite = mayWrite && admitted.mayWrite;
       readAsSqliteDoes(client, driver.types.builtins);
       if (!primary.isShared) await client.query(sessionOf(settings, mayWrite));
     } catch (error) {
@@ -125,69 +111,118 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
     }
   });
   primary.whenMoved(() => {
-    for (const client of borrowed) cutConnection(client, "the database moved to another server");
+    for (const client of open) client.cut("the database moved to another server");
   });
-  const manager = sequelize.connectionManager as unknown as ConnectionManager;
-  const gate = makeGate(options.connections);
-  const usage = makeUsage();
 
-  async function acquire(): Promise<Client> {
+  /** True for errors of statements, which were sent; all others come from opening a connection. */
+  const isOfStatement = (error: unknown) =>
+    error instanceof BaseError && !(error instanceof ConnectionError);
+
+  /** Returns the store's error, or one after which the statements may run again because they have no effect. */
+  function failed(error: unknown, sql: string): unknown {
+    if (!isOfStatement(error)) return error;
+    const cause = driverError(error);
+    const ours = translate(cause, sql, mayWrite);
+    if (!(cause instanceof ConnectionLost)) return ours;
+    return new RolledBackByServer("the connection was lost", ours);
+  }
+
+  /** Opens connections for `run` until it has begun; before that, nothing of the caller's was sent. */
+  async function connected<T>(run: () => Promise<T>, hasBegun: (error: unknown) => boolean) {
     for (let openings = 1; ; openings += 1) {
+      if (pulse.isSilent()) throw unavailable("The database does not answer", null);
       try {
-        return await manager.getConnection({});
+        return await run();
       } catch (error) {
-        if (error instanceof StoreUnavailable) throw error;
-        // Nothing of the caller's was sent yet.
-        const isEnded = error instanceof Outdated || (isServerError(error) && isEnd(error));
+        if (error instanceof StoreUnavailable || hasBegun(error)) throw error;
+        const cause = error instanceof ConnectionLost ? error.cause : error;
+        const isEnded = cause instanceof Outdated || (isServerError(cause) && isEnd(cause));
         if (isEnded && openings < openingsMax) continue;
-        throw unavailable("The database cannot be reached", error);
+        throw unavailable("The database cannot be reached", cause);
       }
     }
   }
 
-  async function lend<T>(fn: (connection: BorrowedConnection) => Promise<T>): Promise<T> {
-    await gate.enter();
-    try {
-      if (pulse.isSilent()) throw unavailable("The database does not answer", null);
-      const client = await acquire();
-      borrowed.add(client);
-      const connection = makeBorrowedConnection(client, {
-        mayWrite,
-        couldWrite: mayWrite && writable.has(client),
-        pulse,
-        isShared: primary.isShared,
-        onLost() {
-          primary.retire(generations.get(client) ?? 0);
-        },
-      });
+  /** The values as Sequelize binds them. It would replace the NUL of a text, which PostgreSQL refuses. */
+  function bound(sql: string, values: readonly SqlValue[]): { readonly bind?: SqlValue[] } {
+    statementOf(sql, values);
+    if (values.some((value) => typeof value === "string" && value.includes("\0"))) {
+      throw new StatementFailed("22021", "a text contains the character U+0000", sql);
+    }
+    return values.length === 0 ? {} : { bind: [...values] };
+  }
+
+  async function inTransaction<T>(fn: (session: Session) => Promise<T>): Promise<T> {
+    const state = {
+      phase: "begin" as "begin" | "work" | "commit",
+      undone: null as RolledBackByServer | null,
+    };
+
+    async function statement<R>(sql: string, run: () => Promise<R>): Promise<R> {
       try {
-        return await fn(connection);
-      } finally {
-        borrowed.delete(client);
-        if (connection.isUsable() && isCurrent(client)) manager.releaseConnection(client);
-        else await manager.destroyConnection(client).catch(() => undefined);
+        return await run();
+      } catch (error) {
+        const ours = failed(error, sql);
+        if (ours instanceof RolledBackByServer) state.undone ??= ours;
+        throw ours;
       }
-    } finally {
-      gate.leave();
+    }
+
+    async function run(): Promise<T> {
+      return sequelize.transaction(async (transaction) => {
+        state.phase = "work";
+        const result = await fn({
+          all: (sql, values) =>
+            statement(sql, () => {
+              const type = QueryTypes.SELECT;
+              return sequelize.query<RawRow>(sql, { ...bound(sql, values), type, transaction });
+            }),
+          run: (sql, values) =>
+            statement(sql, () => {
+              const type = QueryTypes.BULKUPDATE;
+              return sequelize.query(sql, { ...bound(sql, values), type, transaction });
+            }),
+        });
+        state.phase = "commit";
+        return result;
+      });
+    }
+
+    try {
+      return await connected(run, (error) => state.phase !== "begin" || isOfStatement(error));
+    } catch (error) {
+      // The function of a write may have replaced the error of a statement.
+      if (state.phase === "work") throw state.undone ?? error;
+      if (state.phase === "begin") throw failed(error, "BEGIN");
+      const ours = translate(driverError(error), "COMMIT", mayWrite);
+      throw mayWrite && ours instanceof StoreUnavailable ? outcomeUnknown(ours) : ours;
+    }
+  }
+
+  async function read(sql: string, values: readonly SqlValue[], begin: () => void) {
+    const options = { ...bound(sql, values), type: QueryTypes.SELECT, logging: begin } as const;
+    try {
+      return await connected(() => sequelize.query<RawRow>(sql, options), isOfStatement);
+    } catch (error) {
+      throw failed(error, sql);
     }
   }
 
   return {
-    use: (fn) => usage.during(() => lend(fn)),
+    read: (sql, values, begin) =>
+      usage.during(() => {
+        if (!primary.isShared) return read(sql, values, begin);
+        return inTransaction((session) => {
+          begin();
+          return session.all(sql, values);
+        });
+      }),
+    transaction: (fn) => usage.during(() => inTransaction(fn)),
     async close() {
       await usage.end();
       await sequelize.close();
     },
   };
-}
-
-/** A connection was opened while the server changed, so that it may lead to the former one. */
-class Outdated extends Error {}
-
-/** Sequelize's own check, which a pool with a check of its own replaces. */
-function isOpen(client: Client): boolean {
-  const { _invalid, _ending } = client as unknown as Record<"_invalid" | "_ending", unknown>;
-  return _invalid !== true && _ending !== true;
 }
 
 /**
@@ -215,32 +250,3 @@ export async function knock(url: string): Promise<boolean> {
 }
 
 const unreachable = new Set<unknown>(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ETIMEDOUT"]);
-
-interface Gate {
-  enter(): Promise<void>;
-  leave(): void;
-}
-
-/**
- * Limits the number of concurrent callers, first come, first served. Sequelize's own pool would time out on a long
- * queue.
- */
-function makeGate(places: number): Gate {
-  const waiting: (() => void)[] = [];
-  let free = places;
-  return {
-    async enter() {
-      if (free > 0) {
-        free -= 1;
-        return;
-      }
-      if (waiting.length >= waitingLimit) throw tooManyWaiting();
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    },
-    leave() {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    },
-  };
-}

@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
 import { once } from "../../once.ts";
@@ -127,22 +127,29 @@ export async function reach(url: string, how: Reach): Promise<Reached> {
   throw new Error(`no host of ${nameOfPostgres(url)} can be reached and takes writes`);
 }
 
+/** The sockets of the connections, which have to be closed even if the server answers no more. */
+const sockets = new WeakMap<Client, Socket>();
+
 async function reachHost(url: string, place: number, how: Reach): Promise<Reached> {
   const { default: driver } = await import("pg");
+  const socket = new Socket();
   const client = new driver.Client({
     connectionString: url,
+    stream: () => socket,
     application_name: how.name,
     connectionTimeoutMillis: how.connectMs,
     ...(how.answerMs === undefined ? {} : { query_timeout: how.answerMs }),
     keepAlive: true,
   });
+  sockets.set(client, socket);
   // Without a listener, the error of an idle connection would end the process.
   client.on("error", () => undefined);
   try {
     await client.connect();
     const sighting = await ask(client);
-    const { processID } = client as unknown as { processID: number };
-    return { client, place, sighting, isPooled: sighting.backend !== processID };
+    // pg's typings lack the number of the process.
+    const processId = "processID" in client ? client.processID : null;
+    return { client, place, sighting, isPooled: sighting.backend !== processId };
   } catch (error) {
     drop(client);
     throw error;
@@ -302,7 +309,7 @@ async function isGivenToOthers(
 /** Ends a connection; one whose server does not answer is cut. */
 async function end(client: Client): Promise<void> {
   const cut = setTimeout(() => {
-    cutConnection(client, "the server does not answer");
+    sockets.get(client)?.destroy(new Error("the server does not answer"));
   }, goodbyeMs);
   await client.end().catch(() => undefined);
   clearTimeout(cut);
@@ -310,10 +317,4 @@ async function end(client: Client): Promise<void> {
 
 function drop(client: Client): void {
   void end(client);
-}
-
-/** Closes a connection at once. Its open and later statements fail with the reason. */
-export function cutConnection(client: Client, reason: string): void {
-  const { connection } = client as unknown as { connection: { stream: Duplex } };
-  connection.stream.destroy(new Error(reason));
 }

@@ -1,18 +1,23 @@
+import type { Client, QueryResult } from "pg";
 import type { RawRow } from "../database.ts";
+import { statementOf } from "../query/statement.ts";
 import type { SqlValue } from "../schema/table.ts";
-import {
-  makeBorrowedConnection,
-  selectAlone,
-  sessionOf,
-  transactionOf,
-  type BorrowedConnection,
-} from "./client.ts";
+import { makeSerial } from "../sqlite/serial.ts";
+import { answerMilliseconds, sessionOf, transactionOf } from "./client.ts";
+import { translate } from "./errors.ts";
 import { reach } from "./primary.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
+/** Runs statements on a connection, one after another. It throws the store's errors. */
+export interface Direct {
+  all(sql: string, values: readonly SqlValue[]): Promise<RawRow[]>;
+  /** Runs statements without values, such as COMMIT. */
+  exec(sql: string): Promise<void>;
+}
+
 /** A connection outside any pool. */
 export interface Standalone {
-  readonly connection: BorrowedConnection;
+  readonly connection: Direct;
   /** Runs a SELECT, in a transaction of its own or in that of `holdSnapshot`. */
   read(sql: string, values: readonly SqlValue[]): Promise<RawRow[]>;
   /**
@@ -28,6 +33,34 @@ export interface Standalone {
 const settings = ["statement_timeout = '30s'"];
 const unlimitedIdle = "idle_in_transaction_session_timeout = 0";
 
+export function directOf(client: Client, mayWrite: boolean): Direct {
+  // pg requires that a query is issued only after the previous one has ended.
+  const inOrder = makeSerial();
+
+  async function query(text: string, values: readonly SqlValue[]): Promise<RawRow[]> {
+    try {
+      const { rows } = await new Promise<QueryResult<RawRow>>((resolve) => {
+        inOrder((done) => {
+          resolve(client.query<RawRow>(text, [...values]).finally(done));
+        });
+      });
+      return rows;
+    } catch (error) {
+      throw translate(error, text, mayWrite);
+    }
+  }
+
+  return {
+    async all(sql, values) {
+      statementOf(sql, values);
+      return query(sql, values);
+    },
+    async exec(sql) {
+      await query(sql, []);
+    },
+  };
+}
+
 /**
  * Opens a single connection outside any pool, read-only unless `mayWrite`. Behind a pooler, which may give the server's
  * connection to others after each transaction, only transactions have settings.
@@ -38,10 +71,14 @@ export async function connectAlone(
   mayWrite = false,
 ): Promise<Standalone> {
   const { default: driver } = await import("pg");
-  const { client, isPooled } = await reach(url, { name: "till look", connectMs });
+  const { client, isPooled } = await reach(url, {
+    name: "till look",
+    connectMs,
+    answerMs: answerMilliseconds,
+  });
   readAsSqliteDoes(client, driver.types.builtins);
   if (!isPooled) await client.query(sessionOf(settings, mayWrite));
-  const connection = makeBorrowedConnection(client, { mayWrite, isShared: isPooled });
+  const connection = directOf(client, mayWrite);
   const begin = transactionOf(settings, false);
   let isInTransaction = false;
   let unlock = () => Promise.resolve();
@@ -90,4 +127,19 @@ export async function holdLock(
   }
   await alone.close();
   return null;
+}
+
+/** Runs a SELECT in a transaction of its own. */
+async function selectAlone(
+  connection: Direct,
+  begin: string,
+  sql: string,
+  values: readonly SqlValue[],
+): Promise<RawRow[]> {
+  try {
+    await connection.exec(begin);
+    return await connection.all(sql, values);
+  } finally {
+    await connection.exec("ROLLBACK").catch(() => undefined);
+  }
 }

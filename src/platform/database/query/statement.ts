@@ -1,11 +1,12 @@
+import { createHash } from "node:crypto";
 import { Defect } from "../../../kernel/errors.ts";
 import type { RawRow } from "../database.ts";
 import type { SqlValue } from "../schema/table.ts";
 
 /** Properties of a statement's text, computed once. */
 export interface Statement {
-  /** The text for SQLite, whose placeholders are `?1`. */
-  readonly sqliteSql: string;
+  /** The name under which PostgreSQL prepares it. */
+  readonly name: string;
   /** The number of bound values. */
   readonly parameters: number;
   /** True if it starts with SELECT and so changes nothing. */
@@ -48,16 +49,12 @@ export function statementOf(sql: string, values: readonly SqlValue[]): Statement
 }
 
 function describe(sql: string): Statement {
-  let parameters = 0;
-  const sqliteSql = sql.replace(/\$(\d+)/g, (_, number: string) => {
-    parameters = Math.max(parameters, Number(number));
-    return `?${number}`;
-  });
+  const numbers = Array.from(sql.matchAll(/\$(\d+)/g), ([, number]) => Number(number));
   const isSelect = /^\s*SELECT\b/i.test(sql);
   const changes = isSelect ? [] : sql.matchAll(/\b(?:INTO|UPDATE|DELETE\s+FROM)\s+(\w+)/gi);
   return {
-    sqliteSql,
-    parameters,
+    name: createHash("sha256").update(sql).digest("hex").slice(0, 32),
+    parameters: Math.max(0, ...numbers),
     isSelect,
     isReturning: /\bRETURNING\b/i.test(sql),
     names: new Set(isSelect ? sql.toLowerCase().match(/\w+/g) : []),

@@ -1,13 +1,12 @@
 import { open as openFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Database as RawConnection } from "sqlite3";
 import { once } from "../../once.ts";
 import type { Database, StoreLogger } from "../database.ts";
 import { unavailable } from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";
 import type { Nesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
-import { makeConnection, type Connection } from "./connection.ts";
+import { connect, type Connection } from "./connection.ts";
 import { translate } from "./errors.ts";
 import { makeWriteQueue } from "./write-queue.ts";
 import { makeReaders } from "./readers.ts";
@@ -39,11 +38,6 @@ const writerPragmas = [
 // matches most of a condition, and every list has one that matches all of it.
 const readerPragmas = [`busy_timeout = ${String(busyTimeoutMilliseconds)}`, "query_only = ON"];
 
-/** The part of Sequelize's connection manager that hands out raw connections. */
-interface ConnectionManager {
-  getConnection(options: { uuid: string }): Promise<RawConnection>;
-}
-
 export async function openSqlite(
   { sqliteFile, isScratch = false }: { readonly sqliteFile: string; readonly isScratch?: boolean },
   logger: StoreLogger,
@@ -52,23 +46,11 @@ export async function openSqlite(
 ): Promise<Database> {
   const path = resolve(sqliteFile);
   await createPrivately(path);
-  const { Sequelize } = await import("sequelize");
-  const { default: driver } = await import("sqlite3");
-  const sequelize = new Sequelize({
-    dialect: "sqlite",
-    dialectModule: driver,
-    storage: path,
-    logging: false,
-  });
-  const manager = sequelize.connectionManager as unknown as ConnectionManager;
   const pragmas = isScratch ? [...writerPragmas, "synchronous = OFF"] : writerPragmas;
   const opened = new Set<Connection>();
-  let count = 0;
 
-  async function connect(pragmas: readonly string[]): Promise<Connection> {
-    count += 1;
-    // Sequelize caches connections by name; a reopened one must not be the broken one.
-    const connection = makeConnection(await manager.getConnection({ uuid: String(count) }));
+  async function open(pragmas: readonly string[]): Promise<Connection> {
+    const connection = await connect(path);
     opened.add(connection);
     for (const pragma of pragmas) {
       await execWhenFree(connection, `PRAGMA ${pragma}`, busyTimeoutMilliseconds);
@@ -77,9 +59,9 @@ export async function openSqlite(
   }
 
   try {
-    const writer = await makeWriter(() => connect(pragmas), limits.busyMilliseconds, logger);
+    const writer = await makeWriter(() => open(pragmas), limits.busyMilliseconds, logger);
     const readers = makeReaders(
-      await Promise.all(Array.from({ length: readerCount }, () => connect(readerPragmas))),
+      await Promise.all(Array.from({ length: readerCount }, () => open(readerPragmas))),
     );
     const queue = makeWriteQueue(writer, limits.writeMilliseconds, logger);
     return {

@@ -1,22 +1,55 @@
 import { open as openFile } from "node:fs/promises";
-import { makeConnection, type Connection } from "./connection.ts";
+import type { Database } from "sqlite3";
+import type { RawRow } from "../database.ts";
+import { statementOf } from "../query/statement.ts";
+import type { SqlValue } from "../schema/table.ts";
+import type { Connection } from "./connection.ts";
+
+/** A connection for a few statements. */
+export type Standalone = Omit<Connection, "run">;
 
 /** Opens a single connection to a SQLite file, which is created if missing, readable only by its owner. */
-export async function connectTo(path: string): Promise<Connection> {
+export async function connectTo(path: string): Promise<Standalone> {
   const file = await openFile(path, "a", 0o600);
   await file.close();
   return openExisting(path);
 }
 
-/** Opens a single connection to an existing SQLite file. */
-export async function openExisting(path: string): Promise<Connection> {
+/** Opens a single connection to an existing SQLite file, without Sequelize, which takes longer to load than its work. */
+export async function openExisting(path: string): Promise<Standalone> {
   const { default: driver } = await import("sqlite3");
-  return new Promise((resolve, reject) => {
+  const raw = await new Promise<Database>((resolve, reject) => {
     // Read-write, because the first process to open the store creates the `-wal` and `-shm` files that every reader
     // needs.
-    const raw = new driver.Database(path, driver.OPEN_READWRITE, (error: Error | null) => {
-      if (error === null) resolve(makeConnection(raw));
+    const opened = new driver.Database(path, driver.OPEN_READWRITE, (error: Error | null) => {
+      if (error === null) resolve(opened);
       else reject(error);
     });
   });
+  // From here on, statements run in the order in which they were issued.
+  raw.serialize();
+  const all = (sql: string, values: readonly SqlValue[]): Promise<RawRow[]> =>
+    new Promise((resolve, reject) => {
+      statementOf(sql, values);
+      const named = Object.fromEntries(
+        values.map((value, index) => [`$${String(index + 1)}`, value]),
+      );
+      raw.all<RawRow>(sql, named, (error, rows) => {
+        if (error === null) resolve(rows);
+        else reject(error);
+      });
+    });
+  return {
+    all,
+    async exec(sql) {
+      await all(sql, []);
+    },
+    close: () =>
+      new Promise((resolve, reject) => {
+        raw.close((error) => {
+          if (error === null) resolve();
+          else reject(error);
+        });
+      }),
+  };
 }

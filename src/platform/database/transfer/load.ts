@@ -1,7 +1,6 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import type { Database } from "../database.ts";
-import { applyMigrations } from "../schema/migrate.ts";
 import { migrations } from "../schema/migrations/index.ts";
 import { systemContext } from "../system-context.ts";
 import {
@@ -28,6 +27,7 @@ export async function fillStore(
     readonly parts: AsyncIterable<Pick<TablePart, "table" | "text">>;
   },
 ): Promise<void> {
+  const { applyMigrations } = await import("../schema/apply-migrations.ts");
   await applyMigrations(
     db,
     clock,

@@ -1,4 +1,4 @@
-import { storeClosed } from "../errors.ts";
+import { storeClosed, tooManyWaiting } from "../errors.ts";
 
 /** Tracks the users of a resource, so that closing it can wait for them. */
 export interface Usage {
@@ -8,13 +8,15 @@ export interface Usage {
   end(): Promise<void>;
 }
 
-export function makeUsage(): Usage {
+/** @param limit the maximum number of users; further ones are refused at once */
+export function makeUsage(limit = Number.POSITIVE_INFINITY): Usage {
   let users = 0;
   let isEnded = false;
   let lastLeft: (() => void) | undefined;
   return {
     async during(fn) {
       if (isEnded) throw storeClosed();
+      if (users >= limit) throw tooManyWaiting();
       users += 1;
       try {
         return await fn();

@@ -6,7 +6,7 @@ import type { StatusSources } from "../../../../src/features/admin/status/status
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { events } from "../../../../src/platform/events/table.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";

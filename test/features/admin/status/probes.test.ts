@@ -7,7 +7,7 @@ import {
 import { recordServer } from "../../../../src/features/admin/status/servers.ts";
 import { serverProbes } from "../../../../src/features/admin/table.ts";
 import { second } from "../../../../src/kernel/clock.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { stillClock } from "../../../support/app.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 

@@ -7,7 +7,7 @@ import {
   wordDifference,
 } from "../../../../src/features/admin/status/servers.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const start = Date.parse("2026-01-01T00:00:00Z");

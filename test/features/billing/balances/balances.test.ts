@@ -16,7 +16,7 @@ import {
 import { day, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import { createJournal } from "../../../../src/platform/journal/index.ts";
-import type { Database, Tx } from "../../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

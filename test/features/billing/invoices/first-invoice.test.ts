@@ -12,7 +12,7 @@ import {
 import { periodAt } from "../../../../src/features/billing/periods.ts";
 import type { Terms } from "../../../../src/features/billing/plans.ts";
 import type { PlatformInvoiceRow } from "../../../../src/features/billing/table.ts";
-import type { InvoiceRow } from "../../../../src/features/invoices/index.ts";
+import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { platformInvoice, subscription } from "../balances/balance-fixture.ts";
 
 const anchorAt = Date.parse("2026-01-31T10:00:00Z");

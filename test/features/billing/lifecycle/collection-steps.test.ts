@@ -1,6 +1,7 @@
 // When a debt can no longer be paid at its collection invoice, and what of it is being confirmed; without a store.
 import { expect } from "chai";
-import { invoiceStatuses, type InvoiceRow } from "../../../../src/features/invoices/index.ts";
+import { invoiceStatuses } from "../../../../src/features/invoices/rules.ts";
+import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import {
   collectionEndsAt,
   needsCollectionInvoice,

@@ -8,7 +8,7 @@ import {
 } from "../../../../src/features/billing/table.ts";
 import { minute, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

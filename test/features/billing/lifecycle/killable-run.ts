@@ -1,10 +1,10 @@
 // Runs due billing, or changes a plan, in a separate process and kills it with SIGKILL at one of its statements. The
 // environment gives the number of that statement, the clock, the store and the plan change.
-import { createApp } from "../../../../src/compose/index.ts";
+import { createApp } from "../../../../src/compose/app.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { makeBillingRun } from "../../../../src/features/billing/lifecycle/worker.ts";
-import { loadConfig } from "../../../../src/platform/config/index.ts";
+import { loadConfig } from "../../../../src/platform/config/load.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { withStatements } from "../statements.ts";
 

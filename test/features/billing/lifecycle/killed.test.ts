@@ -2,7 +2,7 @@
 // boundary, the next run bills all of it, once. If it was changing a plan, nothing of the request is stored.
 import { expect } from "chai";
 import { day } from "../../../../src/kernel/clock.ts";
-import type { StoreOptions } from "../../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../../src/platform/database/open.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 import { openEstate, type Estate, type Merchant } from "../billing-fleet.ts";

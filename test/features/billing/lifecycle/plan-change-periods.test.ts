@@ -6,7 +6,7 @@ import { makeBillingRun } from "../../../../src/features/billing/lifecycle/worke
 import { billingState } from "../../../../src/features/billing/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import type { StoreOptions } from "../../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../../src/platform/database/open.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { expectStatus, startApp, type Answer } from "../../../support/app.ts";
 import { dumpStore } from "../../../support/store/dump.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { dirname } from "node:path";
 import type { Instant } from "../../../../src/kernel/clock.ts";
-import type { StoreOptions } from "../../../../src/platform/database/index.ts";
+import type { StoreOptions } from "../../../../src/platform/database/open.ts";
 import { secret } from "../../../support/secret.ts";
 import { compiledProgram } from "../../../support/programs/built.ts";
 import { endWithThisProcess } from "../../../support/programs/guard.ts";

@@ -4,7 +4,7 @@ import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { subscriptions } from "../../../../src/features/billing/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { Problem } from "../../../../src/kernel/errors.ts";
-import type { Tx } from "../../../../src/platform/database/index.ts";
+import type { Tx } from "../../../../src/platform/database/database.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";

@@ -9,7 +9,7 @@ import { decodeQR } from "qr/decode.js";
 import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
 import { testsAll } from "../../../support/store/stores.ts";
 import { aPng } from "../../../support/pictures/pictures.ts";
-import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
+import { StoreUnavailable } from "../../../../src/platform/database/errors.ts";
 import { checkoutId, openLab, type Lab } from "../lab.ts";
 import { scenes, type Scene } from "../scenes.ts";
 

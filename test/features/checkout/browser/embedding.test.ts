@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
 import { until } from "../../../support/until.ts";
-import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
+import { StoreUnavailable } from "../../../../src/platform/database/errors.ts";
 import { aHash, openLab, type Lab } from "../lab.ts";
 import { scenes } from "../scenes.ts";
 

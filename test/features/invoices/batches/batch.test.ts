@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { isRefusal, refusedFor } from "../../../../src/features/invoices/batches/batch.ts";
-import { StoreBusy } from "../../../../src/platform/database/errors.ts";
-import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
+import { StoreBusy, StoreUnavailable } from "../../../../src/platform/database/errors.ts";
 import { notFound } from "../../../../src/kernel/errors.ts";
 
 describe("An error in a batch of invoices", () => {

@@ -6,7 +6,7 @@ import { faultOf, importInvoices } from "../../../../src/features/invoices/batch
 import { readLines } from "../../../../src/features/invoices/batches/read-lines.ts";
 import type { InvoiceBatchService } from "../../../../src/features/invoices/batches/service.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
+import { StoreUnavailable } from "../../../../src/platform/database/errors.ts";
 import { testContext } from "../../../support/store/stores.ts";
 import { makeDesk, type DeskStore } from "../../../cli/billing-operator.ts";
 import { openMarket } from "../../../cli/market.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../src/kernel/clock.ts";
-import type { Reader } from "../../../../src/platform/database/index.ts";
+import type { Reader } from "../../../../src/platform/database/database.ts";
 import { expect } from "chai";
 import { bandUse, fullestBand, holdUse } from "../../../../src/features/invoices/capacity/rules.ts";
 import {

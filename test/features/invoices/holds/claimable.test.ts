@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/index.ts";
+import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
 import {
   claimableNetworks,
   claimableTerms,

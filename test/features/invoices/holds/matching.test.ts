@@ -7,10 +7,10 @@ import {
   type HoldMatch,
   type MatchCandidate,
 } from "../../../../src/features/invoices/holds/matching.ts";
-import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
-import type { Tx } from "../../../../src/platform/database/index.ts";
+import type { Tx } from "../../../../src/platform/database/database.ts";
 import { networkOf, openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext, whileBroken } from "../../../support/store/stores.ts";
 import { longChain, unseen } from "../../../support/hold-marks.ts";

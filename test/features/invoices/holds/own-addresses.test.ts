@@ -6,12 +6,12 @@ import {
   linkAddressesMax,
 } from "../../../../src/features/invoices/holds/own-addresses.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
-import { spendAddresses, spendBackedUp } from "../../../../src/features/wallets/index.ts";
+import { spendAddresses, raisePaidIndexes } from "../../../../src/features/wallets/store.ts";
+import { spendBackedUp } from "../../../../src/features/wallets/after-restore.ts";
 import { walletClaims } from "../../../../src/features/wallets/table.ts";
-import { raisePaidIndexes } from "../../../../src/features/wallets/index.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { formatAddress } from "../../../../src/platform/chain/evm/address.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";

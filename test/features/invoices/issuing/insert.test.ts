@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { isExternalIdTaken } from "../../../../src/features/invoices/issuing/insert.ts";
-import { UniqueViolation } from "../../../../src/platform/database/index.ts";
+import { UniqueViolation } from "../../../../src/platform/database/errors.ts";
 
 describe("A taken externalId", () => {
   it("is a violation of its index, and of no other one", () => {

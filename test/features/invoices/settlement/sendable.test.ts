@@ -32,7 +32,7 @@ import { settleLedger } from "../../../../src/features/payments/ledger/payment-r
 import { isWorthless } from "../../../../src/features/payments/ledger/transfer-rules.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
-import type { Tx } from "../../../../src/platform/database/index.ts";
+import type { Tx } from "../../../../src/platform/database/database.ts";
 import { aQuote } from "../../../support/quotes.ts";
 
 /** The decimals that every wallet takes. */

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import {
   matchHolds,
-  noPayments,
-  presentInvoice,
+  type ChainEvidence,
+} from "../../../../src/features/invoices/holds/matching.ts";
+import { noPayments, type PaymentTotals } from "../../../../src/features/invoices/rules.ts";
+import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import {
   watchedAddresses,
   watchedAmong,
-  type ChainEvidence,
-  type InvoiceView,
-  type PaymentTotals,
-} from "../../../../src/features/invoices/index.ts";
+} from "../../../../src/features/invoices/holds/watched-addresses.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
-import { findWallet } from "../../../../src/features/wallets/index.ts";
+import { findWallet } from "../../../../src/features/wallets/store.ts";
 import { day, hour, second } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/tron/address.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";

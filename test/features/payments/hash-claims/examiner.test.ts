@@ -3,8 +3,8 @@ import { expect } from "chai";
 import {
   claimableNetworks,
   claimableTerms,
-  type InvoiceView,
-} from "../../../../src/features/invoices/index.ts";
+} from "../../../../src/features/invoices/holds/claimable.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
 import { makeClaimExaminer } from "../../../../src/features/payments/hash-claims/examiner.ts";
 import {
   paymentClaims,
@@ -18,7 +18,7 @@ import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import type { ChainClient, Receipt } from "../../../../src/platform/chain/client.ts";
 import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import { anyStore } from "../../../support/store/stores.ts";

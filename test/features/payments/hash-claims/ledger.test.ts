@@ -1,6 +1,6 @@
 // The transfers that are entered for a submitted transaction, and its result.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import {
   recordClaimedTransfers,
@@ -12,7 +12,7 @@ import {
   type PaymentRow,
   type TransferRow,
 } from "../../../../src/features/payments/table.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../shared-address.ts";
 import { finalHeight, known, openLedger, type WrittenLedger } from "../written-ledger.ts";

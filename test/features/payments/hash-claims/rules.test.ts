@@ -12,7 +12,7 @@ import type { PaymentRow, TransferRow } from "../../../../src/features/payments/
 import type { TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import { day, minute, second } from "../../../../src/kernel/clock.ts";
 import type { Receipt } from "../../../../src/platform/chain/client.ts";
-import type { ClaimableTerms } from "../../../../src/features/invoices/index.ts";
+import type { ClaimableTerms } from "../../../../src/features/invoices/holds/claimable.ts";
 import { unmarked } from "../../../support/hold-marks.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 

@@ -13,7 +13,8 @@ import {
 import { paymentClaims, type ClaimRow } from "../../../../src/features/payments/table.ts";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import type { Reader, SqlValue } from "../../../../src/platform/database/index.ts";
+import type { Reader } from "../../../../src/platform/database/database.ts";
+import type { SqlValue } from "../../../../src/platform/database/schema/table.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../ledger/counter.ts";

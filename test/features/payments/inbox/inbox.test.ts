@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { watchWorkerName } from "../../../../src/features/payments/index.ts";
+import { watchWorkerName } from "../../../../src/features/payments/worker.ts";
 import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";

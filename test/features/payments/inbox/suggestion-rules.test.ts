@@ -1,7 +1,7 @@
 // Unit tests of the rules of suggestions; suggestions.test.ts tests them through the inbox.
 import { aQuote } from "../../../support/quotes.ts";
 import { expect } from "chai";
-import type { InvoiceCandidate } from "../../../../src/features/invoices/index.ts";
+import type { InvoiceCandidate } from "../../../../src/features/invoices/settlement/candidates.ts";
 import type { StoredQuote } from "../../../../src/features/invoices/options/stored.ts";
 import {
   openPayment,

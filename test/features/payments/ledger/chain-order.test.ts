@@ -1,6 +1,6 @@
 // Whether a payment was made before its invoice, by the order of the chain instead of its times.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { wallets } from "../../../../src/features/wallets/table.ts";
 import { transfers } from "../../../../src/features/payments/table.ts";
@@ -10,7 +10,7 @@ import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
-import type { RowOf } from "../../../../src/platform/database/index.ts";
+import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openMarket, type Market } from "./paid-invoice-fixture.ts";
 import { scriptChain, type ScriptedChain } from "../watcher/scripted-chain.ts";

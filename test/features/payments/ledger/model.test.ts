@@ -2,7 +2,7 @@
 // result with a small model. A failure prints the seed and the shrunk history; `TILL_SEED=… npm run prove:payments`
 // plays it again.
 import fc from "fast-check";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import { eachStore, testsAll } from "../../../support/store/stores.ts";
 import { history, openWorld, type World } from "./model.ts";

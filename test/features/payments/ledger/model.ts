@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import { transfers, type TransferRow } from "../../../../src/features/payments/table.ts";
 import { minute, second, type Instant } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
 import type { Address } from "../../../../src/platform/chain/client.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { listed } from "../../../../src/platform/database/query/json-rows.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop } from "../../../support/invoice-services-fixture.ts";

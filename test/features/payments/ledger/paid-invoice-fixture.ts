@@ -1,30 +1,25 @@
 import {
   claimableNetworks,
   claimableTerms,
-  matchHolds,
-  presentInvoice,
+} from "../../../../src/features/invoices/holds/claimable.ts";
+import { matchHolds } from "../../../../src/features/invoices/holds/matching.ts";
+import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import {
   watchedAddresses,
   watchedAmong,
-  type InvoiceView,
-} from "../../../../src/features/invoices/index.ts";
-import {
-  makeBlockTimes,
-  makeClaimExaminer,
-  makePaymentService,
-  makeRefundLedger,
-  makeWatcher,
-  presentPayment,
-  type Watcher,
-  type PaymentFilters,
-} from "../../../../src/features/payments/index.ts";
+} from "../../../../src/features/invoices/holds/watched-addresses.ts";
+import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
+import { makeClaimExaminer } from "../../../../src/features/payments/hash-claims/examiner.ts";
+import { makePaymentService } from "../../../../src/features/payments/service.ts";
+import { makeRefundLedger } from "../../../../src/features/payments/refunds/refundable.ts";
+import { makeWatcher, type Watcher } from "../../../../src/features/payments/watcher/watcher.ts";
+import { presentPayment } from "../../../../src/features/payments/present-payment.ts";
+import type { PaymentFilters } from "../../../../src/features/payments/filters.ts";
 import { makeWatchWorkers } from "../../../../src/features/payments/worker.ts";
-import {
-  makeRefundExaminer,
-  makeRefundRequests,
-  makeRefundService,
-  type RefundService,
-} from "../../../../src/features/refunds/index.ts";
-import { lateReviewers } from "../../../../src/features/organizations/index.ts";
+import { makeRefundExaminer } from "../../../../src/features/refunds/verification/examiner.ts";
+import { makeRefundRequests } from "../../../../src/features/refunds/changes.ts";
+import { makeRefundService, type RefundService } from "../../../../src/features/refunds/service.ts";
+import { lateReviewers } from "../../../../src/features/organizations/store.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";

@@ -1,6 +1,6 @@
 // Payments together with their invoices, wallets and holds; only the chain is scripted.
 import { expect } from "chai";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/index.ts";
+import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
 import { xpubs } from "../../../support/merchants.ts";

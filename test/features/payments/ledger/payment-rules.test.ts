@@ -1,6 +1,7 @@
 // Unit tests of the rules of payments: counted amounts, allocated amounts, and the effects of reorganizations.
 import { expect } from "chai";
-import { addShare, noShare, type PayableTerms } from "../../../../src/features/invoices/index.ts";
+import { addShare, noShare } from "../../../../src/features/invoices/options/quotes.ts";
+import type { PayableTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import {
   asksFor,
   acceptedMatches,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
+import type { PayableTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import {
   isPaidBesideRefunds,
   compareToRefund,

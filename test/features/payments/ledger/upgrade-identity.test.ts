@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { transfers } from "../../../../src/features/payments/table.ts";
 import { systemClock } from "../../../../src/kernel/clock.ts";
-import { migrate } from "../../../../src/platform/database/index.ts";
+import { migrate } from "../../../../src/platform/database/schema.ts";
 import { toVersion40 } from "../../../support/store/earlier-schema.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 

@@ -11,7 +11,7 @@ import {
   writeAlarms,
   writeProviders,
 } from "../../../../src/platform/chain/state/provider-store.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
 anyStore("The metrics of networks", (store) => {

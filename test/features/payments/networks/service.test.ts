@@ -14,7 +14,7 @@ import {
   writeProviders,
 } from "../../../../src/platform/chain/state/provider-store.ts";
 import { readingTable } from "../../../../src/platform/chain/state/readings.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../shared-address.ts";

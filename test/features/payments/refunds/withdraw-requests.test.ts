@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { RefundRow } from "../../../../src/features/refunds/table.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../shared-address.ts";
 import { known, openLedger, type WrittenLedger } from "../written-ledger.ts";

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
-import { makeSandboxService } from "../../../../src/features/payments/index.ts";
+import { makeSandboxService } from "../../../../src/features/payments/sandbox/service.ts";
 import type { PaymentStatus } from "../../../../src/features/payments/payment-status.ts";
 import {
   newestOf,
@@ -13,7 +13,7 @@ import { systemActor } from "../../../../src/kernel/actor.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import { createState, stateTable } from "../../../../src/platform/chain/state/network-state.ts";
 import { writeProviders } from "../../../../src/platform/chain/state/provider-store.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { expectStatus } from "../../../support/app.ts";

@@ -1,8 +1,8 @@
 // Providers that report other block times than the chain has: ahead of the clock, before their ancestors, or slightly off.
 import { expect } from "chai";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
-import { makeBlockTimes } from "../../../../src/features/payments/index.ts";
-import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
+import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
+import type { PayableTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import { makeAncestorTimes } from "../../../../src/features/payments/watcher/ancestor-times.ts";
 import { AnswerDropped } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { minute } from "../../../../src/kernel/clock.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { cpuMs } from "../../../support/cpu-time.ts";
 import { openPool } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";

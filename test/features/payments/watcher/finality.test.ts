@@ -14,7 +14,7 @@ import {
   type NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
 import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { anyStore, eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";

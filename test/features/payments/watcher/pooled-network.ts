@@ -1,18 +1,19 @@
+import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
 import {
-  makeBlockTimes,
   makeChainService,
-  makeClaimExaminer,
-  makeMonitor,
-  makeRecorder,
-  makeScanner,
-  makeWalletReader,
-  makeWatcher,
-  makeProviderCrossCheck,
   type ChainService,
-  type Watcher,
-} from "../../../../src/features/payments/index.ts";
+} from "../../../../src/features/payments/networks/service.ts";
+import { makeClaimExaminer } from "../../../../src/features/payments/hash-claims/examiner.ts";
+import { makeMonitor } from "../../../../src/features/payments/watcher/provider-monitor.ts";
+import { makeRecorder } from "../../../../src/features/payments/watcher/recorder.ts";
+import {
+  makeScanner,
+  type Scanner,
+} from "../../../../src/features/payments/watcher/readings/rescanner.ts";
+import { makeWalletReader } from "../../../../src/features/payments/watcher/readings/wallet-reading.ts";
+import { makeWatcher, type Watcher } from "../../../../src/features/payments/watcher/watcher.ts";
+import { makeProviderCrossCheck } from "../../../../src/features/payments/watcher/provider-cross-check.ts";
 import { makeWatchWorkers } from "../../../../src/features/payments/worker.ts";
-import type { Scanner } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
 import {
   payments,
   transfers,
@@ -43,7 +44,7 @@ import {
   networkState,
   type NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";

@@ -1,6 +1,9 @@
 // The questions of a scan: the watched addresses, and the times of the blocks of logs.
 import { expect } from "chai";
-import { watchedAddresses, watchedAmong } from "../../../../src/features/invoices/index.ts";
+import {
+  watchedAddresses,
+  watchedAmong,
+} from "../../../../src/features/invoices/holds/watched-addresses.ts";
 import type { TransferRow } from "../../../../src/features/payments/table.ts";
 import {
   makeBlockTimes,

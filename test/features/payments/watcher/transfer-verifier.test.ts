@@ -7,7 +7,7 @@ import { hour, second } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { addOrganization, testNetworks } from "../../../support/merchants.ts";

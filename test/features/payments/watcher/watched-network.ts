@@ -1,9 +1,7 @@
 import { aQuote } from "../../../support/quotes.ts";
-import type {
-  HoldMatch,
-  PayableTerms,
-  PaymentTotals,
-} from "../../../../src/features/invoices/index.ts";
+import type { HoldMatch } from "../../../../src/features/invoices/holds/matching.ts";
+import type { PayableTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
+import type { PaymentTotals } from "../../../../src/features/invoices/rules.ts";
 import type {
   Invoices,
   WatchTimes,
@@ -30,7 +28,7 @@ import {
   networkState,
   type NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
-import type { Database } from "../../../../src/platform/database/index.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";

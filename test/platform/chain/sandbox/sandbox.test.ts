@@ -14,7 +14,7 @@ import {
   type SandboxPayment,
 } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { createSandboxClient } from "../../../../src/platform/chain/sandbox/client.ts";
-import type { Database, Tx } from "../../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../../src/platform/database/database.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 
 function sandboxNetwork(): Network {

@@ -13,7 +13,7 @@ import {
   writeAlarms,
 } from "../../../../src/platform/chain/state/provider-store.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
-import type { Database, Tx } from "../../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../../src/platform/database/database.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const startAt = Date.UTC(2026, 10, 2);

@@ -18,9 +18,6 @@ import {
   readingsOf,
   unknownProvider,
 } from "../../../../src/platform/chain/state/readings.ts";
-import { migrate } from "../../../../src/platform/database/index.ts";
-import { applyMigrations } from "../../../../src/platform/database/schema/migrate.ts";
-import { migrations } from "../../../../src/platform/database/schema/migrations/index.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const hashOf = (height: number) => `h${String(height)}`;
@@ -188,37 +185,5 @@ eachStore("The watcher's readings", (store) => {
     ]);
     expect(coverageOf(rows, 1, 15)).to.deep.equal({ gaps: [], seams: [] });
     expect(contiguousRanges(rows)[0]?.toHash).to.equal("other");
-  });
-});
-
-eachStore("A store of the previous version", (store) => {
-  store.leavesUnsound({
-    checks: ["audit.chain"],
-    because: "the server, and not a migration alone, begins the audit chain",
-  });
-
-  it("keeps its readings as single readings by an unknown provider", async () => {
-    const db = await store.open(await store.place("empty"));
-    const clock = { now: () => 7 };
-    const before = migrations.findIndex(({ name }) => name === "readings");
-    await applyMigrations(db, clock, migrations.slice(0, before));
-    await db.write(testContext, (tx) =>
-      tx.run(
-        `INSERT INTO network_scans VALUES ('tron', 'watched', 5, 'p', 90, 't', 3),
-           ('tron', 'witnessed', 5, 'p', 70, 'w', 3)`,
-      ),
-    );
-    await migrate(db, clock);
-    expect(await readingsOf(db, "tron")).to.deep.equal([
-      {
-        network: "tron",
-        fromHeight: 5,
-        parentHash: "p",
-        toHeight: 90,
-        toHash: "t",
-        readings: [{ provider: unknownProvider, at: 3 }],
-        openedAt: 3,
-      },
-    ]);
   });
 });

@@ -1,10 +1,6 @@
 import { expect } from "chai";
-import type {
-  Database,
-  Question,
-  StoreOptions,
-  Tx,
-} from "../../../../src/platform/database/index.ts";
+import type { Database, Question, Tx } from "../../../../src/platform/database/database.ts";
+import type { StoreOptions } from "../../../../src/platform/database/open.ts";
 import { listed } from "../../../../src/platform/database/query/json-rows.ts";
 import { makeKeptRows, type KeptRows } from "../../../../src/platform/database/write/kept-rows.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

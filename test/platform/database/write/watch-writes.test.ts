@@ -1,6 +1,7 @@
 // The readiness of a server follows its writes: it ends when the store refuses them, and not when the store is busy.
 import { expect } from "chai";
-import { openDatabase, type Database } from "../../../../src/platform/database/index.ts";
+import { openDatabase } from "../../../../src/platform/database/open.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import { tooManyWaiting, unavailable } from "../../../../src/platform/database/errors.ts";
 import { watchWrites } from "../../../../src/platform/database/watch-writes.ts";
 import { describeOnPostgres } from "../../../support/store/describe-on-postgres.ts";

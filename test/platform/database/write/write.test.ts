@@ -2,12 +2,11 @@ import { expect } from "chai";
 import { NotFound } from "../../../../src/kernel/errors.ts";
 import {
   NestedWrite,
-  openDatabase,
   StatementFailed,
   UniqueViolation,
-  type Database,
-  type Tx,
-} from "../../../../src/platform/database/index.ts";
+} from "../../../../src/platform/database/errors.ts";
+import { openDatabase } from "../../../../src/platform/database/open.ts";
+import type { Database, Tx } from "../../../../src/platform/database/database.ts";
 import { eachStore, testContext, testsAll } from "../../../support/store/stores.ts";
 import {
   account,

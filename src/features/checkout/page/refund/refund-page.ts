@@ -1,7 +1,7 @@
 import type { HtmlPage } from "../../../../api/page.ts";
 import { fill, type Catalogue } from "../catalogue.ts";
 import { renderRefund } from "../render.ts";
-import type { RefundOffer } from "../../../refunds/index.ts";
+import type { RefundOffer } from "../../../refunds/payer/payer-refunds.ts";
 import type { CheckoutSession } from "../../present.ts";
 import type { RefundForm } from "../../service.ts";
 

@@ -1,5 +1,5 @@
 import { minute, second } from "../../../../kernel/clock.ts";
-import type { ClaimResult } from "../../../payments/index.ts";
+import type { ClaimResult } from "../../../payments/hash-claims/status.ts";
 import { fill, formatDuration, networkText, type Catalogue } from "../catalogue.ts";
 import { isZero, shownTime } from "../facts.ts";
 import { sumText, tokenText, type Tone } from "../page-words.ts";

@@ -19,7 +19,7 @@ import {
   stateTable,
   type NetworkStateRow,
 } from "../../../../platform/chain/state/network-state.ts";
-import type { Database, Tx, WriteContext } from "../../../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../../../platform/database/database.ts";
 import type { BlockTimes } from "../block-times.ts";
 import { unmatchedPerDay, withinInboxLimit } from "../../ledger/inbox-limit.ts";
 import type { LedgerDeps } from "../../ledger/types.ts";

@@ -7,8 +7,8 @@ import {
   text,
   time,
   type RowOf,
-  type Tx,
-} from "../../../../platform/database/index.ts";
+} from "../../../../platform/database/schema/table.ts";
+import type { Tx } from "../../../../platform/database/database.ts";
 
 /** The progress of the rounds of a network. */
 export const walletReadings = table(

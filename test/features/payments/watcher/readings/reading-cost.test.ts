@@ -1,11 +1,9 @@
 // The cost of reading final blocks again, counted on a chain that runs for hours: on average at most two eth_getLogs a
 // minute, at any block time, after a long stop, and with a provider that allows only short ranges.
 import { expect } from "chai";
-import {
-  makeBlockTimes,
-  makeScanner,
-  makeProviderCrossCheck,
-} from "../../../../../src/features/payments/index.ts";
+import { makeBlockTimes } from "../../../../../src/features/payments/watcher/block-times.ts";
+import { makeScanner } from "../../../../../src/features/payments/watcher/readings/rescanner.ts";
+import { makeProviderCrossCheck } from "../../../../../src/features/payments/watcher/provider-cross-check.ts";
 import { hour, minute, second } from "../../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../../src/kernel/id.ts";
 import { createJournal } from "../../../../../src/platform/journal/index.ts";

@@ -1,1 +1,0 @@
-export { makeEventService, type EventService } from "./service.ts";

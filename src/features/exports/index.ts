@@ -1,1 +1,0 @@
-export { makeExportService, type ExportService } from "./service.ts";

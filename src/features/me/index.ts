@@ -1,1 +1,0 @@
-export { makeMeService, type MeService } from "./service.ts";

@@ -1,1 +1,0 @@
-export { makeNetworkService, type NetworkService } from "./service.ts";

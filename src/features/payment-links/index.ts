@@ -1,1 +1,0 @@
-export { makePaymentLinkService, type PaymentLinkService } from "./service.ts";
