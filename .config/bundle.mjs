@@ -3,9 +3,12 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Native modules, packages that read files of their own folder, and optional drivers that Till does not install. */
+/**
+ * Native modules, packages that read files of their own folder, and optional drivers that Till does not install. koa-body
+ * takes all of zod by one name, which every command would load with the few parts that it needs.
+ */
 export const unbundled = [
-  ...["sqlite3", "@node-rs/argon2", "esbuild", "mocha", "pg-native"],
+  ...["sqlite3", "@node-rs/argon2", "esbuild", "koa-body", "mocha", "pg-native"],
   ...["pg-hstore", "mysql2", "mariadb", "tedious", "oracledb", "ibm_db", "snowflake-sdk", "odbc"],
 ];
 
