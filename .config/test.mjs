@@ -4,22 +4,17 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
-  appendFileSync,
   chmodSync,
-  closeSync,
   existsSync,
-  fstatSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
-  readSync,
   rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { availableParallelism, constants, freemem, tmpdir } from "node:os";
+import { constants, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileTests } from "./test-compile.mjs";
