@@ -3,12 +3,9 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
-/**
- * Native modules, packages that read files of their own folder, and optional drivers that Till does not install. koa-body
- * takes all of zod by one name, which every command would load with the few parts that it needs.
- */
+/** Native modules, packages that read files of their own folder, and optional drivers that Till does not install. */
 export const unbundled = [
-  ...["sqlite3", "@node-rs/argon2", "esbuild", "koa-body", "mocha", "pg-native"],
+  ...["sqlite3", "@node-rs/argon2", "esbuild", "mocha", "pg-native"],
   ...["pg-hstore", "mysql2", "mariadb", "tedious", "oracledb", "ibm_db", "snowflake-sdk", "odbc"],
 ];
 
@@ -22,6 +19,8 @@ export const bundleOptions = {
   format: "esm",
   target: "node20",
   external: unbundled,
+  // As an ES module it would take the name of all of zod, and every command would load all of zod with its own few parts.
+  alias: { "koa-body": `${root}node_modules/koa-body/dist/commonjs/index.js` },
   logLevel: "warning",
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',

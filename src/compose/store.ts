@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { alreadyInitialized, isInitialized } from "../features/admin/installation.ts";
 import { platformOrganizationId } from "../features/organizations/store.ts";
-import type { Clock } from "../kernel/clock.ts";
+import { minute, type Clock } from "../kernel/clock.ts";
 import type { RandomBytes } from "../kernel/id.ts";
 import type { Progress } from "../platform/progress.ts";
 import type { PlainConfig } from "../platform/config/config.ts";
@@ -11,7 +11,7 @@ import { migrate, pendingMigrations } from "../platform/database/schema.ts";
 import { openDatabase } from "../platform/database/open.ts";
 import type { Database } from "../platform/database/database.ts";
 import { StoreInUse } from "../platform/database/transfer/draft.ts";
-import { heldLeases, leaseLifeMax } from "../platform/jobs/leases.ts";
+import { leaseLifeMax, liveLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 import { noStore, requireStoreFile, storeBehind, storeFile, storeName } from "./store-place.ts";
@@ -24,6 +24,8 @@ import { requireFittingSecret, requireSecretOf } from "./store-secret.ts";
  */
 export type StoreMode = "create" | "initialize" | "migrate" | "use";
 
+/** How long to wait for servers to stop, in milliseconds: their clocks may be a little ahead. */
+const patienceMs = leaseLifeMax + minute;
 /** How often to look whether the servers on a store have stopped, in milliseconds. */
 const lookMs = 250;
 
@@ -47,6 +49,8 @@ export async function openStore(
     /** As for `openDatabase`. */
     readonly refusesNesting?: boolean;
     readonly progress?: Progress;
+    /** Ends the wait for servers of an earlier version; its reason is then thrown. */
+    readonly starting?: AbortSignal;
   },
 ): Promise<Store> {
   const mayMake = mode === "create" || mode === "initialize";
@@ -75,7 +79,12 @@ async function prepare(
   config: PlainConfig,
   mode: StoreMode,
   secret: ServerSecret,
-  deps: { readonly clock: Clock; readonly logger: Logger; readonly progress?: Progress },
+  deps: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly progress?: Progress;
+    readonly starting?: AbortSignal;
+  },
 ): Promise<Pick<Store, "migrations" | "backup">> {
   const { clock, logger, progress } = deps;
   const version = await currentVersion(db);
@@ -87,7 +96,7 @@ async function prepare(
   if (mode === "use") throw storeBehind(config, pending.length);
   if (isMade) await requireSecretOf(db, config, secret);
   if (isMade && config.databaseUrl !== null) {
-    pending = await waitForEarlierServers(db, config, clock, logger);
+    pending = await waitForEarlierServers(db, config, deps);
     if (pending.length === 0) return { migrations: [], backup: null };
   }
   // A store about to be initialized is incomplete or being created by another process, so there is nothing to back up.
@@ -112,17 +121,20 @@ async function prepare(
 async function waitForEarlierServers(
   db: Database,
   config: PlainConfig,
-  clock: Clock,
-  logger: Logger,
+  {
+    clock,
+    logger,
+    starting,
+  }: { readonly clock: Clock; readonly logger: Logger; readonly starting?: AbortSignal },
 ): Promise<readonly Migration[]> {
   const begunAt = clock.now();
   for (let looks = 0; ; looks += 1) {
     const pending = await pendingMigrations(db);
     if (pending.length === 0) return pending;
     const now = clock.now();
-    const leases = [...(await heldLeases(db, now))].sort();
+    const leases = await liveLeases(db, now);
     if (leases.length === 0) return pending;
-    if (now - begunAt > leaseLifeMax) {
+    if (now - begunAt > patienceMs) {
       throw new StoreInUse(
         `The store ${storeName(config)} has to be migrated, and servers of an earlier version run on it: they hold ${leases.join(", ")}. ` +
           "It is unchanged. Stop all of them, and start this one again.",
@@ -134,5 +146,6 @@ async function waitForEarlierServers(
         "the store has to be migrated: waiting until its servers have stopped",
       );
     await delay(lookMs);
+    starting?.throwIfAborted();
   }
 }

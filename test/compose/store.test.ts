@@ -25,6 +25,7 @@ import { asBackedUp, configOf, restore, rowsOf, usePlaces } from "./backup/backu
 
 describeOnPostgres("opening a store of PostgreSQL that is behind", () => {
   const places = usePlaces();
+  const processes = useProcesses();
 
   const heardBy = (warnings: unknown[]): Logger =>
     createLogger({
@@ -77,6 +78,28 @@ describeOnPostgres("opening a store of PostgreSQL that is behind", () => {
     expect(counts.sort((one, other) => other - one)).to.deep.equal([migrations.length - 1, 0, 0]);
     expect((await migrated(config, heardBy(warnings))).migrations).to.deep.equal([]);
     expect(warnings).to.have.length(3);
+  });
+
+  it("is left unchanged by a server that is stopped while it waits", async () => {
+    const place = await held();
+    const server = processes.start(["serve"], {
+      DATABASE_URL: "url" in place ? place.url : "",
+      TILL_SECRET: secret,
+      TILL_NETWORKS: "sandbox",
+      TILL_DATA_DIR: await places.folder(),
+      TILL_PORT: "0",
+    });
+    await until(
+      "the wait",
+      () => server.stderr(),
+      (text) => text.includes("waiting until its servers"),
+    );
+    server.child.kill("SIGTERM");
+    expect(await server.exit()).to.deep.equal({ code: 0, signal: null });
+    expect(server.stderr()).to.include("stopped before the start");
+    const db = await openDatabase(place);
+    expect(await currentVersion(db)).to.equal(oldestVersion);
+    await db.close();
   });
 
   it("leaves the store unchanged while one of them goes on, and says what to do", async () => {

@@ -56,7 +56,13 @@ export class LeaseLost extends Error {
 /** Returns the names of all leases that are held by any process. */
 export async function heldLeases(reader: Reader, now: Instant): Promise<ReadonlySet<string>> {
   const rows = await reader.find(leases, "WHERE until > $1", [now]);
-  return new Set(rows.flatMap(({ name, until }) => (isLive(until, now, leaseLifeMax) ? name : [])));
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Returns the names of the held leases that another process could not take now. */
+export async function liveLeases(reader: Reader, now: Instant): Promise<readonly string[]> {
+  const rows = await reader.find(leases, "WHERE until > $1 ORDER BY name", [now]);
+  return rows.filter(({ until }) => isLive(until, now, leaseLifeMax)).map(({ name }) => name);
 }
 
 export function createLeases(deps: {
