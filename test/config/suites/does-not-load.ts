@@ -1,1 +1,0 @@
-throw new Error("the file was not loaded");

@@ -1,3 +1,0 @@
-describe("a suite", () => {
-  it("has a test that passes", () => Promise.resolve());
-});
