@@ -19,6 +19,8 @@ export const bundleOptions = {
   format: "esm",
   target: "node20",
   external: unbundled,
+  // As an ES module it would take the name of all of zod, and every command would load all of zod with its own few parts.
+  alias: { "koa-body": `${root}node_modules/koa-body/dist/commonjs/index.js` },
   logLevel: "warning",
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',

@@ -76,10 +76,7 @@ export function writePackage(root, folder) {
   restrictModes(folder, join(folder, "bin"));
 }
 
-/**
- * Leaves out the digest of the sources, with which `npm test` decides whether to build, and V8's code, which is of one
- * version of Node and has other bytes after each build; the program works without it.
- */
+/** Leaves out the digest of the sources, by which `npm test` decides whether to build. */
 function isReleased(path) {
   return !path.endsWith("/dist/.sources");
 }

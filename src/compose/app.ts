@@ -52,6 +52,8 @@ export interface Externals {
   readonly strictAnswers: boolean;
   /** A write inside a write throws at once, and so does a read that bypasses its tx. */
   readonly refusesNesting: boolean;
+  /** Ends the start while it waits for servers of an earlier version. */
+  readonly starting: AbortSignal;
 }
 
 export interface App extends Services {
@@ -176,6 +178,7 @@ function externalsOf(config: Config, outside: Partial<Externals>): Externals {
     passwordCost: outside.passwordCost ?? passwordCost,
     strictAnswers: outside.strictAnswers ?? false,
     refusesNesting: outside.refusesNesting ?? false,
+    starting: outside.starting ?? new AbortController().signal,
   };
 }
 

@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { alreadyInitialized, isInitialized } from "../features/admin/installation.ts";
 import { platformOrganizationId } from "../features/organizations/store.ts";
-import type { Clock } from "../kernel/clock.ts";
+import { minute, type Clock } from "../kernel/clock.ts";
 import type { RandomBytes } from "../kernel/id.ts";
 import type { Progress } from "../platform/progress.ts";
 import type { PlainConfig } from "../platform/config/config.ts";
@@ -9,10 +10,11 @@ import { currentVersion, type Migration } from "../platform/database/schema/migr
 import { migrate, pendingMigrations } from "../platform/database/schema.ts";
 import { openDatabase } from "../platform/database/open.ts";
 import type { Database } from "../platform/database/database.ts";
-import { heldLeases } from "../platform/jobs/leases.ts";
+import { StoreInUse } from "../platform/database/transfer/draft.ts";
+import { leaseLifeMax, liveLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
-import { noStore, requireStoreFile, storeBehind, storeFile } from "./store-place.ts";
+import { noStore, requireStoreFile, storeBehind, storeFile, storeName } from "./store-place.ts";
 import { secretFor } from "./store-fingerprint.ts";
 import { requireFittingSecret, requireSecretOf } from "./store-secret.ts";
 
@@ -21,6 +23,11 @@ import { requireFittingSecret, requireSecretOf } from "./store-secret.ts";
  * initialized. `migrate`: requires a store and migrates it. `use`: requires a store that is up to date.
  */
 export type StoreMode = "create" | "initialize" | "migrate" | "use";
+
+/** How long to wait for servers to stop, in milliseconds: their clocks may be a little ahead. */
+const patienceMs = leaseLifeMax + minute;
+/** How often to look whether the servers on a store have stopped, in milliseconds. */
+const lookMs = 250;
 
 export interface Store {
   readonly db: Database;
@@ -42,6 +49,8 @@ export async function openStore(
     /** As for `openDatabase`. */
     readonly refusesNesting?: boolean;
     readonly progress?: Progress;
+    /** Ends the wait for servers of an earlier version; its reason is then thrown. */
+    readonly starting?: AbortSignal;
   },
 ): Promise<Store> {
   const mayMake = mode === "create" || mode === "initialize";
@@ -70,18 +79,26 @@ async function prepare(
   config: PlainConfig,
   mode: StoreMode,
   secret: ServerSecret,
-  deps: { readonly clock: Clock; readonly logger: Logger; readonly progress?: Progress },
+  deps: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly progress?: Progress;
+    readonly starting?: AbortSignal;
+  },
 ): Promise<Pick<Store, "migrations" | "backup">> {
   const { clock, logger, progress } = deps;
   const version = await currentVersion(db);
   const isMade = version > 0;
   if (!isMade && (mode === "migrate" || mode === "use")) throw noStore(config);
   if (isMade && mode === "initialize" && (await isInitialized(db))) throw alreadyInitialized();
-  const pending = await pendingMigrations(db);
+  let pending = await pendingMigrations(db);
   if (pending.length === 0) return { migrations: [], backup: null };
   if (mode === "use") throw storeBehind(config, pending.length);
   if (isMade) await requireSecretOf(db, config, secret);
-  if (isMade && config.databaseUrl !== null) await warnOfOthers(db, clock, logger);
+  if (isMade && config.databaseUrl !== null) {
+    pending = await waitForEarlierServers(db, config, deps);
+    if (pending.length === 0) return { migrations: [], backup: null };
+  }
   // A store about to be initialized is incomplete or being created by another process, so there is nothing to back up.
   const isUsed = isMade && mode !== "initialize";
   const isWanted = isUsed && config.backupBeforeMigration;
@@ -96,15 +113,39 @@ async function prepare(
 }
 
 /**
- * Warns of a server that still runs on a PostgreSQL store about to be migrated: it knows the old schema only, and keeps
- * its leases while its work fails. A stopped server has released them; those of a killed one end within two minutes.
+ * Waits until no server of an earlier version runs on a PostgreSQL store about to be migrated: it would go on to write
+ * rows as the old schema wants them. A stopped server has released its leases; those of a killed one end.
+ * @returns the migrations that are pending then, because another server of this version may have applied them
+ * @throws StoreInUse if a server goes on to hold its leases
  */
-async function warnOfOthers(db: Database, clock: Clock, logger: Logger): Promise<void> {
-  const leases = [...(await heldLeases(db, clock.now()))].sort();
-  if (leases.length === 0) return;
-  logger.warn(
-    { leases },
-    "the store is migrated while another server seems to run on it: stop every server of the earlier version, or " +
-      "networks stay unread",
-  );
+async function waitForEarlierServers(
+  db: Database,
+  config: PlainConfig,
+  {
+    clock,
+    logger,
+    starting,
+  }: { readonly clock: Clock; readonly logger: Logger; readonly starting?: AbortSignal },
+): Promise<readonly Migration[]> {
+  const begunAt = clock.now();
+  for (let looks = 0; ; looks += 1) {
+    const pending = await pendingMigrations(db);
+    if (pending.length === 0) return pending;
+    const now = clock.now();
+    const leases = await liveLeases(db, now);
+    if (leases.length === 0) return pending;
+    if (now - begunAt > patienceMs) {
+      throw new StoreInUse(
+        `The store ${storeName(config)} has to be migrated, and servers of an earlier version run on it: they hold ${leases.join(", ")}. ` +
+          "It is unchanged. Stop all of them, and start this one again.",
+      );
+    }
+    if (looks === 0)
+      logger.warn(
+        { leases },
+        "the store has to be migrated: waiting until its servers have stopped",
+      );
+    await delay(lookMs);
+    starting?.throwIfAborted();
+  }
 }

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { openStore } from "../../src/compose/store.ts";
 import { secretFor } from "../../src/compose/store-fingerprint.ts";
 import { requireFittingSecret } from "../../src/compose/store-secret.ts";
-import { systemClock } from "../../src/kernel/clock.ts";
+import { hour, minute, second, systemClock, type Clock } from "../../src/kernel/clock.ts";
 import type { Config } from "../../src/platform/config/config.ts";
 import { currentVersion } from "../../src/platform/database/schema/migrate.ts";
 import { newestVersion, oldestVersion } from "../../src/platform/database/schema.ts";
@@ -18,17 +18,17 @@ import { createLogger, silentLogger, type Logger } from "../../src/platform/logg
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { useProcesses } from "../support/programs/till.ts";
 import { secret } from "../support/secret.ts";
+import { until } from "../support/until.ts";
 import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
 import { eachStore, testContext } from "../support/store/stores.ts";
 import { asBackedUp, configOf, restore, rowsOf, usePlaces } from "./backup/backups.ts";
 
 describeOnPostgres("opening a store of PostgreSQL that is behind", () => {
   const places = usePlaces();
+  const processes = useProcesses();
 
-  it("warns of the leases of a server that still runs, and of none that has ended", async () => {
-    const place = await places.postgres();
-    const warnings: unknown[] = [];
-    const logger = createLogger({
+  const heardBy = (warnings: unknown[]): Logger =>
+    createLogger({
       level: "warn",
       destination: {
         write(line) {
@@ -36,22 +36,84 @@ describeOnPostgres("opening a store of PostgreSQL that is behind", () => {
         },
       },
     });
-    const config = await configOf(place, { TILL_BACKUP_BEFORE_MIGRATION: "0" });
-    const open = () => migrated(config, logger);
-    const db = await openDatabase({ ...place, logger });
-    await applyMigrations(db, systemClock, migrations.slice(0, 2));
-    const now = systemClock.now();
+
+  /** Creates a store of the oldest level, on which a server of an earlier version holds a lease. */
+  async function held(): Promise<StoreOptions> {
+    const place = await places.postgres();
+    const db = await openDatabase(place);
+    await applyMigrations(db, systemClock, migrations.slice(0, 1));
     await db.write(testContext, async (tx) => {
       const own = { holder: "prc_old", token: 1 };
-      await tx.insert(leases, { ...own, name: "watch tron", until: now + 60_000 });
-      await tx.insert(leases, { ...own, name: "relay", until: now - 1 });
+      await tx.insert(leases, {
+        ...own,
+        name: "watch tron",
+        until: systemClock.now() + 5 * minute,
+      });
+      await tx.insert(leases, { ...own, name: "relay", until: systemClock.now() - 1 });
+      // Of a server whose clock was an hour ahead.
+      await tx.insert(leases, { ...own, name: "figures", until: systemClock.now() + hour });
     });
     await db.close();
-    const first = await open();
-    expect([first.migrations.length, first.backup]).to.deep.equal([migrations.length - 2, null]);
-    expect(warnings).to.deep.equal([["watch tron"]]);
-    expect((await open()).migrations).to.deep.equal([]);
-    expect(warnings).to.have.length(1);
+    return place;
+  }
+
+  it("waits until servers of an earlier version have stopped, and migrates once, however many servers start", async () => {
+    const place = await held();
+    const config = await configOf(place, { TILL_BACKUP_BEFORE_MIGRATION: "0" });
+    const warnings: unknown[] = [];
+    const opening = Array.from({ length: 3 }, () => migrated(config, heardBy(warnings)));
+    await until(
+      "the warnings",
+      () => warnings.length,
+      (count) => count === 3,
+    );
+    expect(warnings).to.deep.equal(Array(3).fill(["watch tron"]));
+    const db = await openDatabase(place);
+    expect(await currentVersion(db)).to.equal(oldestVersion);
+    await db.write(testContext, (tx) =>
+      tx.update(leases, { until: 0 }, "WHERE name = 'watch tron'"),
+    );
+    await db.close();
+    const counts = (await Promise.all(opening)).map(({ migrations: applied }) => applied.length);
+    expect(counts.sort((one, other) => other - one)).to.deep.equal([migrations.length - 1, 0, 0]);
+    expect((await migrated(config, heardBy(warnings))).migrations).to.deep.equal([]);
+    expect(warnings).to.have.length(3);
+  });
+
+  it("is left unchanged by a server that is stopped while it waits", async () => {
+    const place = await held();
+    const server = processes.start(["serve"], {
+      DATABASE_URL: "url" in place ? place.url : "",
+      TILL_SECRET: secret,
+      TILL_NETWORKS: "sandbox",
+      TILL_DATA_DIR: await places.folder(),
+      TILL_PORT: "0",
+    });
+    await until(
+      "the wait",
+      () => server.stderr(),
+      (text) => text.includes("waiting until its servers"),
+    );
+    server.child.kill("SIGTERM");
+    expect(await server.exit()).to.deep.equal({ code: 0, signal: null });
+    expect(server.stderr()).to.include("stopped before the start");
+    const db = await openDatabase(place);
+    expect(await currentVersion(db)).to.equal(oldestVersion);
+    await db.close();
+  });
+
+  it("leaves the store unchanged while one of them goes on, and says what to do", async () => {
+    const place = await held();
+    const config = await configOf(place, { TILL_BACKUP_BEFORE_MIGRATION: "0" });
+    // A clock by which the patience is over after the first look.
+    let now = systemClock.now();
+    const clock = { now: () => (now += 25 * second) };
+    const refused = await migrated(config, silentLogger, clock).catch((error: unknown) => error);
+    expect(refused).to.include({ code: "store_in_use" });
+    expect(String(refused)).to.match(/they hold watch tron\. It is unchanged\. Stop all of them/);
+    const db = await openDatabase(place);
+    expect(await currentVersion(db)).to.equal(oldestVersion);
+    await db.close();
   });
 });
 
@@ -228,9 +290,9 @@ function holdingUp(db: Database): { end(): Promise<void> } {
 }
 
 /** Migrates a store as `till serve` does. */
-async function migrated(config: Config, logger: Logger) {
+async function migrated(config: Config, logger: Logger, clock: Clock = systemClock) {
   const { db, ...rest } = await openStore(config, "migrate", {
-    clock: systemClock,
+    clock,
     randomBytes: systemRandom,
     logger,
   });

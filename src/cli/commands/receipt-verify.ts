@@ -34,7 +34,7 @@ export async function verifyReceipt(terminal: Terminal, flags: Flags): Promise<v
   if (flags.keys === "-" && (flags.file ?? "-") === "-") {
     throw new UsageError("Only one of the text and the keys can come from standard input.");
   }
-  // The keys first: if the command starts over in the whole program, standard input must not have been read.
+  // The keys first: without a store, standard input is not read.
   const keySet =
     flags.keys === undefined
       ? await keysOfStore(terminal, flags)

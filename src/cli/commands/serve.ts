@@ -14,6 +14,11 @@ import { lockDataFolder, type DataFolderLock } from "../single-server.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
+/** Ends a start that waits. */
+class AskedToStop extends Error {
+  override readonly name = "AskedToStop";
+}
+
 /** `till serve`: runs the server until a signal stops it. */
 export async function serve(terminal: Terminal, flags: Flags): Promise<void> {
   const asked = untilAskedToStop();
@@ -21,8 +26,15 @@ export async function serve(terminal: Terminal, flags: Flags): Promise<void> {
   const logger = createLogger({ level: config.logLevel, format: config.logFormat });
   await requireStoreFile(config);
   const place = config.databaseUrl === null ? await lockDataFolder(config.dataDir) : null;
+  const starting = new AbortController();
+  void asked.then((signal) => {
+    starting.abort(new AskedToStop(signal));
+  });
   try {
-    await serveInPlace(terminal, config, logger, place, asked);
+    await serveInPlace(terminal, config, logger, place, asked, starting.signal);
+  } catch (error) {
+    if (!(error instanceof AskedToStop)) throw error;
+    logger.info({ signal: error.message }, "stopped before the start");
   } finally {
     await place?.leave();
   }
@@ -34,10 +46,11 @@ async function serveInPlace(
   logger: Logger,
   place: DataFolderLock | null,
   asked: Promise<NodeJS.Signals>,
+  starting: AbortSignal,
 ): Promise<void> {
   optimizeAgain();
   const metrics = createPrometheus({ version: programVersion(), logger });
-  const app = await createApp(config, "migrate", { logger, metrics });
+  const app = await createApp(config, "migrate", { logger, metrics, starting });
   const serving = await startIn(app, config);
   growAgain();
   endWithDefects(logger);

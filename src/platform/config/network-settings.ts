@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Network, NetworkProvider } from "../chain/networks.ts";
 import type { ProviderEndpoint } from "../chain/providers/provider.ts";
 import { maskSecret, maskUrl } from "./mask.ts";

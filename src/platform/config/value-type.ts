@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { Defect } from "../../kernel/errors.ts";
 import { parseUrl } from "../../kernel/url.ts";
 import { InvalidPostgresUrl, urlsOfHosts } from "../database/postgres/url.ts";

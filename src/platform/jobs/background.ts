@@ -54,6 +54,8 @@ interface Slot {
 
 /** A missed, doubled or late tick only changes the delay of work that does not wait for a minute. */
 const tickMs = second;
+/** When work that waits for a minute is tried again after it failed, in milliseconds. */
+const retryMs = 30 * second;
 /** Ticks come this long before full seconds: before node-cron, at full minutes, one notices that the clock was set. */
 const leadMs = 20;
 /** A larger change of wall-clock time against monotonic time means that the clock was set, or the machine slept. */
@@ -80,9 +82,11 @@ export function createBackground(deps: {
       return;
     }
     slot.isWanted = false;
-    slot.running = runOnce(slot, logger, stopping.signal).finally(() => {
+    slot.running = runOnce(slot, logger, stopping.signal).then((isDone) => {
       slot.running = null;
-      if (!isNudge) slot.dueAt = clock.now() + (slot.worker.everyMs ?? 0);
+      const { everyMs } = slot.worker;
+      if (everyMs === undefined) slot.dueAt = isDone ? Infinity : clock.now() + retryMs;
+      else if (!isNudge) slot.dueAt = clock.now() + everyMs;
       if (slot.isWanted) startRun(slot);
     });
   }
@@ -114,8 +118,8 @@ export function createBackground(deps: {
     const now = clock.now();
     lastTick = now;
     for (const slot of slots.values()) {
-      const { everyMs } = slot.worker;
-      if (everyMs === undefined || slot.running !== null) continue;
+      const { everyMs = Infinity } = slot.worker;
+      if (slot.running !== null) continue;
       // A due time further ahead than the worker's interval can only come from a clock that was set back since.
       if (slot.dueAt <= now || slot.dueAt - now > everyMs) startRun(slot);
     }
@@ -168,22 +172,30 @@ function slotsOf(workers: readonly Worker[]): ReadonlyMap<string, Slot> {
   return new Map(
     workers.map((worker) => [
       worker.name,
-      { worker, running: null, isWanted: false, dueAt: 0, nudgedAt: -Infinity },
+      {
+        worker,
+        running: null,
+        isWanted: false,
+        dueAt: worker.everyMs === undefined ? Infinity : 0,
+        nudgedAt: -Infinity,
+      },
     ]),
   );
 }
 
-/** Runs a worker until nothing is waiting for it. Logs its failure. */
-async function runOnce({ worker }: Slot, logger: Logger, stopping: AbortSignal): Promise<void> {
+/** Runs a worker until nothing is waiting for it. Logs its failure, and then returns false. */
+async function runOnce({ worker }: Slot, logger: Logger, stopping: AbortSignal): Promise<boolean> {
   try {
     let isMore = true;
     while (isMore && !stopping.aborted) isMore = await worker.run(stopping);
+    return true;
   } catch (error) {
-    if (stopping.aborted) return;
+    if (stopping.aborted) return false;
     const level = error instanceof LeaseLost ? "warn" : "error";
     logger[level](
       { worker: worker.name, err: error },
       "background work failed and will be retried",
     );
+    return false;
   }
 }

@@ -1,5 +1,6 @@
 import type { SystemActor } from "../../kernel/actor.ts";
 import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import { Defect } from "../../kernel/errors.ts";
 import type { IdSource } from "../../kernel/id.ts";
 import type { Database, Reader, Tx } from "../database/database.ts";
 import { leases } from "./table.ts";
@@ -36,6 +37,9 @@ export interface Leases {
  */
 const skewMax = 10 * minute;
 
+/** The longest life of a lease, in milliseconds: those of a killed server end within it. */
+export const leaseLifeMax = 2 * minute;
+
 /**
  * True if a lease has not ended. An end further ahead than its life is from a clock that was set back since: the lease
  * counts as ended, or nobody would do its work until then. The token refuses the writes of a holder that still works.
@@ -55,6 +59,12 @@ export async function heldLeases(reader: Reader, now: Instant): Promise<Readonly
   return new Set(rows.map(({ name }) => name));
 }
 
+/** Returns the names of the held leases that another process could not take now. */
+export async function liveLeases(reader: Reader, now: Instant): Promise<readonly string[]> {
+  const rows = await reader.find(leases, "WHERE until > $1 ORDER BY name", [now]);
+  return rows.filter(({ until }) => isLive(until, now, leaseLifeMax)).map(({ name }) => name);
+}
+
 export function createLeases(deps: {
   readonly db: Database;
   readonly clock: Clock;
@@ -68,6 +78,7 @@ export function createLeases(deps: {
 
   return {
     async acquire(name, lifeMs) {
+      if (lifeMs > leaseLifeMax) throw new Defect(`the lease ${name} would live too long`);
       const now = clock.now();
       const mine = held.get(name);
       if (mine !== undefined && mine.until - now > lifeMs / 2 && isLive(mine.until, now, lifeMs))

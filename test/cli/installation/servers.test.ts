@@ -107,7 +107,7 @@ eachStore("the settings of running servers", (store) => {
     const other = await create("tron");
     expect(other.code).to.equal(1);
     expect(other.stderr).to.include("networks: sandbox").and.include(note);
-    // Lists of the light program follow too.
+    // Lists follow too.
     const shown = await run(["chain", "status"], more);
     expect(shown.stdout + shown.stderr).to.include(note);
     await app.close();

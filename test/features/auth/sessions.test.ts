@@ -152,11 +152,11 @@ eachServed("sessions", (served) => {
     expect(await revoked()).to.equal(before + 1);
     expectProblem(await look(app, person, access), 401, "unauthenticated");
     const unknown = "ses_00000000000000000000000000" as Id<"session">;
-    for (const missing of [
-      sessionService.end(testContext, unknown),
-      sessionService.find(unknown),
+    for (const ask of [
+      () => sessionService.end(testContext, unknown),
+      () => sessionService.find(unknown),
     ]) {
-      const error = await missing.catch((thrown: unknown) => thrown);
+      const error = await ask().catch((thrown: unknown) => thrown);
       expect(error).to.include({ status: 404, code: "not_found" });
     }
   });

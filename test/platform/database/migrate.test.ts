@@ -99,8 +99,12 @@ eachStore("migrations", (store) => {
       tx.insert(schemaVersions, { version: 9_999, name: "future", appliedAt: 0 }),
     );
     const newest = String(Math.max(...migrations.map(({ version }) => version)));
-    for (const attempt of [migrate(db, systemClock), pendingMigrations(db), openDatabase(place)]) {
-      const error = await attempt.then(
+    for (const attempt of [
+      () => migrate(db, systemClock),
+      () => pendingMigrations(db),
+      () => openDatabase(place),
+    ]) {
+      const error = await attempt().then<null, Error>(
         () => null,
         (reason: unknown) => reason as Error,
       );

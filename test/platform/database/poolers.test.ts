@@ -2,6 +2,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -137,6 +138,38 @@ max_client_conn = 200
     );
     await Promise.all(clients.map((client) => client.end()));
     expect(new Set(found.map(({ rows }) => rows[0]?.ro))).to.deep.equal(new Set(["off0"]));
+  });
+
+  it("in transaction mode repeats a read whose transaction is lost at its end", async () => {
+    await startPooler("transaction");
+    const { hostname, port } = new URL(url);
+    let eats = "";
+    let eaten = 0;
+    const between = createServer((client) => {
+      const server = connect(Number(port), hostname);
+      server.pipe(client);
+      client.on("data", (data) => {
+        if (eats !== "" && data.includes(eats)) {
+          eats = "";
+          eaten += 1;
+          client.destroy();
+        } else server.write(data);
+      });
+      client.on("error", () => undefined).on("close", () => server.destroy());
+      server.on("error", () => undefined).on("close", () => client.destroy());
+    });
+    await once(between.listen(0, "127.0.0.1"), "listening");
+    const through = new URL(url);
+    through.port = String((between.address() as AddressInfo).port);
+    const db = await openDatabase({ url: through.href, connections: 4, logger: silent });
+    try {
+      eats = "COMMIT";
+      expect(await db.all("SELECT 2 AS two")).to.deep.equal([{ two: 2 }]);
+      expect(eaten).to.equal(1);
+    } finally {
+      await db.close();
+      between.close();
+    }
   });
 
   it("in transaction mode is migrated, read, copied as one snapshot, and restored, one restore at a time", async () => {

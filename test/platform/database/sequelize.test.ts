@@ -14,6 +14,7 @@ import {
   type Transaction,
 } from "sequelize";
 import sqlite3 from "sqlite3";
+import { Defect } from "../../../src/kernel/errors.ts";
 import { driverError } from "../../../src/platform/database/driver-error.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
@@ -376,6 +377,17 @@ eachStore("errors of statements", (store) => {
   beforeEach(async () => {
     db = await store.open(await store.place("empty"));
     await createAccounts(db);
+  });
+
+  it("come for texts that Sequelize would change or not run", async () => {
+    const refused = [
+      db.write(testContext, (tx) => tx.run("-- all\nDELETE FROM test_accounts")),
+      db.all("SELECT '$$' AS text, $1 AS value", ["a"]),
+      db.all("SELECT '$name' AS text, $1 AS value", ["a"]),
+    ];
+    for (const error of await Promise.all(refused.map(failure))) {
+      expect(error).to.be.instanceOf(Defect);
+    }
   });
 
   it("never carry the values of a statement", async () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { createBackground } from "../../../src/platform/jobs/background.ts";
-import { everyMinute } from "../../../src/platform/jobs/cron-line.ts";
+import { everyHour, everyMinute } from "../../../src/platform/jobs/cron-line.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { until } from "../../support/until.ts";
 
@@ -103,6 +103,45 @@ describe("the background", () => {
         // Every time that node-cron counts makes dates: it would make more than a million for 90 days.
         expect(datesMade, `dates made after ${String(distance / hour)} h`).to.be.below(2_000);
       }
+    } finally {
+      await background.stop();
+    }
+  });
+
+  it("tries recurring work again after half a minute if it failed, and not before", async () => {
+    let time = 1_000_000;
+    let runs = 0;
+    const worker = {
+      name: "recurring",
+      lines: [everyHour],
+      run: () => {
+        runs += 1;
+        return runs === 1 ? Promise.reject(new Error("no store")) : Promise.resolve(false);
+      },
+    };
+    const clock = { now: () => time };
+    const background = createBackground({ workers: [worker], clock, logger: silentLogger });
+    const nextTick = async () => {
+      const last = background.lastTickAt();
+      time += 1;
+      await until(
+        "the next tick",
+        () => background.lastTickAt(),
+        (tick) => tick !== last,
+      );
+    };
+    background.start();
+    try {
+      await new Promise((resolve) => setImmediate(resolve));
+      time += 30 * second - 10;
+      await nextTick();
+      expect(runs).to.equal(1);
+      time += 10;
+      await nextTick();
+      expect(runs).to.equal(2);
+      time += hour;
+      await nextTick();
+      expect(runs).to.equal(2);
     } finally {
       await background.stop();
     }

@@ -267,8 +267,8 @@ for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
       await lab.rollback(2);
       expect(await lab.height()).to.equal(paid.blockNumber - 2);
       expect(await logs()).to.deep.equal([]);
-      for (const doomed of [lab.rollback(3), lab.reorg(3)]) {
-        expect(String(await doomed.catch((error: unknown) => error))).to.include("block 1");
+      for (const doomed of [() => lab.rollback(3), () => lab.reorg(3)]) {
+        expect(String(await doomed().catch((error: unknown) => error))).to.include("block 1");
       }
       await lab.reorg(2);
       await lab.pay({ to: wallet, amount: 8n });

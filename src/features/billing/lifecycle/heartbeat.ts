@@ -2,8 +2,8 @@ import { minute, type Clock } from "../../../kernel/clock.ts";
 import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { billingState } from "../table.ts";
 
-/** The minimum time between two stored heartbeats of billing. */
-const beatEvery = 1 * minute;
+/** The minimum time between two stored heartbeats of billing, whose runs are a minute apart, give or take. */
+const beatEvery = minute / 2;
 /** A longer gap between heartbeats counts as downtime: nobody could pay, or see that an invoice is due. */
 const downtimeMin = 5 * minute;
 /** Added to the extension of due dates: payments during the downtime are in blocks that must still be read. */

@@ -86,12 +86,8 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
     if (pulse.isSilent()) throw unavailable("The database does not answer", null);
     const { user, password, database, hosts } = parsePostgresUrl(primary.url());
     const [{ host, port }] = hosts;
-    // An absent part stays pg's own default.
-    const given = { host, port, username: user, password, database };
-    Object.assign(
-      config,
-      Object.fromEntries(Object.entries(given).filter(([, to]) => to !== null)),
-    );
+    // For an absent part, which is null, pg takes its own default.
+    Object.assign(config, { host, port, username: user, password, database });
   });
   sequelize.addHook("afterConnect", async (connection) => {
     const client = connection as StoreClient;
@@ -194,7 +190,11 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
       // The function of a write may have replaced the error of a statement.
       if (state.phase === "work") throw state.undone ?? error;
       if (state.phase === "begin") throw failed(error, "BEGIN");
-      const ours = translate(driverError(error), "COMMIT", mayWrite);
+      const cause = driverError(error);
+      // A read has changed nothing, and runs again.
+      if (!mayWrite && cause instanceof ConnectionLost)
+        throw new RolledBackByServer(cause.message, cause);
+      const ours = translate(cause, "COMMIT", mayWrite);
       throw mayWrite && ours instanceof StoreUnavailable ? outcomeUnknown(ours) : ours;
     }
   }

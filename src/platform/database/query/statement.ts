@@ -50,6 +50,10 @@ export function statementOf(sql: string, values: readonly SqlValue[]): Statement
 
 function describe(sql: string): Statement {
   const numbers = Array.from(sql.matchAll(/\$(\d+)/g), ([, number]) => Number(number));
+  // Sequelize would not run the first, and would change the second or take it for a name.
+  if (/^\s*--/.test(sql)) throw new Defect(`a comment begins the statement: ${sql}`);
+  if (numbers.length > 0 && /\$(?!\d)/.test(sql.replaceAll("'$.", "")))
+    throw new Defect(`a $ that is not a parameter is in: ${sql}`);
   const isSelect = /^\s*SELECT\b/i.test(sql);
   const changes = isSelect ? [] : sql.matchAll(/\b(?:INTO|UPDATE|DELETE\s+FROM)\s+(\w+)/gi);
   return {

@@ -72,7 +72,7 @@ export const settings: readonly Case[] = [
       "The plug-in links its settings, needs a key before it is enabled, and shows its tokens.",
     dependsOn: ["checkout"],
     async run(stage) {
-      const { shop } = stage;
+      const { shop, connection } = stage;
       const page = await stage.page();
       await openAsAdmin(page, `${shop.url}/wp-admin/plugins.php`);
       const links = await page
@@ -86,6 +86,7 @@ export const settings: readonly Case[] = [
       expect(await form.innerText()).to.match(/USDT/);
       await shop.control("settings", { api_key: "" });
       expect(await shop.control("needs_setup")).to.equal(true);
+      await shop.control("settings", { api_key: connection.api_key });
     },
   },
 ];
