@@ -26,7 +26,7 @@ const noMeasuredTest = {
     CallExpression(node) {
       const { object, property } = node.callee;
       if (property?.name !== "timeout" || object.name === "AbortSignal") return;
-      const message = "No test has a limit of its own: .mocharc.cjs has the limit of all tests.";
+      const message = "No test has a limit of its own: .mocharc.mjs has the limit of all tests.";
       context.report({ node, message });
     },
     BinaryExpression(node) {

@@ -4,31 +4,21 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
-  appendFileSync,
   chmodSync,
-  closeSync,
   existsSync,
-  fstatSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
-  readSync,
   rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { availableParallelism, constants, freemem, tmpdir } from "node:os";
+import { constants, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileTests } from "./test-compile.mjs";
 import { longestFirst, writeTimes } from "./test-order.mjs";
-
-/** More than there are cores, because each process waits for nearly half of its time. */
-const lanesMax = Math.min(2 * availableParallelism(), 4);
-/** The age at which a process is replaced by a new one, so that the memory use of many files does not slow the next. */
-const laneSecondsMax = 300;
 
 /**
  * A commit to a disk takes some milliseconds. No test cuts the power, so files in memory are durable enough: they
@@ -38,8 +28,7 @@ const memory = "/dev/shm";
 const roomBytes = 8 * 1_024 ** 3;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const lane = fileURLToPath(new URL("test-lane.mjs", import.meta.url));
-const reporter = fileURLToPath(new URL("reporter.cjs", import.meta.url));
+const mocha = join(root, "node_modules/mocha/bin/mocha.js");
 
 const keepsTimes = process.argv.includes("--times");
 const words = process.argv.slice(2).filter((word) => word !== "--times");
@@ -61,7 +50,7 @@ const folder = mkdtempSync(join(hasRoomInMemory() ? memory : tmpdir(), "till-tes
 chmodSync(folder, 0o711);
 process.env.TMPDIR = folder;
 const notes = Object.fromEntries(
-  ["counts", "failures", "problems", "times"].map((name) => [name, join(folder, name)]),
+  ["counts", "left", "problems", "times"].map((name) => [name, join(folder, name)]),
 );
 for (const file of Object.values(notes)) writeFileSync(file, "");
 /** Of the run whose test has started this one, or else its own. */
@@ -73,57 +62,74 @@ const { postgresUnavailableReason, startPostgres } = await import(
 );
 const folderGuard = whenThisProcessIsGone('sleep 1; rm -rf "$1"', folder);
 
-const running = new Set();
+let child = null;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, () => {
     // Processes that the tests have started end with them.
-    for (const { pid } of running) process.kill(-pid, "SIGKILL");
+    if (child !== null) process.kill(-child.pid, "SIGKILL");
     console.error(`The tests were ended by ${signal}.`);
     process.exit(128 + constants.signals[signal]);
   });
 }
 
 const files = longestFirst((paths.length === 0 ? ["test"] : paths).flatMap(testsOf));
-const lanes = Math.min(lanesMax, files.length);
+const isMany = files.length > 1;
+const { TEST_DATABASE_URL: givenPostgres, TILL_TEST_POSTGRES: outerPostgres } = process.env;
 const ownsPostgres =
-  lanes > 1 && process.env.TEST_DATABASE_URL === undefined && postgresUnavailableReason() === null;
+  isMany && !givenPostgres && !outerPostgres && postgresUnavailableReason() === null;
 const postgres = ownsPostgres ? await startPostgres() : null;
-const programs = join(folder, "programs");
-if (lanes > 1) runFirst("test-programs.mjs", programs);
-const environment = {
-  ...process.env,
-  TILL_TEST_COMPILED: compiled,
-  TILL_TEST_COUNTS: notes.counts,
-  TILL_TEST_FAILURES: notes.failures,
-  TILL_TEST_PROBLEMS: notes.problems,
-  TILL_TEST_TIMES: notes.times,
-  ...(lanes > 1 ? { TILL_TEST_PROGRAMS: programs } : {}),
-  ...(postgres === null ? {} : { TILL_TEST_POSTGRES: postgres.url("postgres") }),
-};
+const outerPrograms = process.env.TILL_TEST_PROGRAMS;
+const programs = outerPrograms ?? join(folder, "programs");
+if (isMany && outerPrograms === undefined) runFirst("test-programs.mjs", programs);
 
-let ended = 0;
-const waiting = [...files];
-await Promise.all(Array.from({ length: lanes }, (_, place) => runLane(place)));
+child = spawn(
+  process.execPath,
+  [
+    "--enable-source-maps",
+    mocha,
+    "--config",
+    join(root, ".config/mocha.mjs"),
+    ...options,
+    ...files.map((file) => join(compiled, file.replace(/\.ts$/, ".mjs"))),
+  ],
+  {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: {
+      ...process.env,
+      TILL_TEST_COMPILED: compiled,
+      TILL_TEST_COUNTS: notes.counts,
+      TILL_TEST_LEFT: notes.left,
+      TILL_TEST_PROBLEMS: notes.problems,
+      TILL_TEST_TIMES: notes.times,
+      ...(isMany ? { TILL_TEST_PROGRAMS: programs } : {}),
+      ...(postgres === null ? {} : { TILL_TEST_POSTGRES: postgres.url("postgres") }),
+    },
+    // A process group of its own, which is ended as a whole.
+    detached: true,
+  },
+);
+const childGuard = whenThisProcessIsGone('kill -s KILL -- "-$1"', String(child.pid));
+const [status] = await once(child, "exit");
+childGuard.dismiss();
 await postgres?.stop();
 
+let [passed = 0, failed = 0] = readFileSync(notes.counts, "utf8").split(" ").map(Number);
 if (isWhole) {
-  const isProvoked = runHere(join(compiled, "test/api/provoked.mjs"), notes.problems);
-  appendFileSync(notes.counts, isProvoked ? "1 0\n" : "0 1\n");
+  if (runHere(join(compiled, "test/api/provoked.mjs"), notes.problems)) passed += 1;
+  else failed += 1;
 }
-
-const sums = readFileSync(notes.counts, "utf8").trim().split("\n");
-// Printed again at the end, where readers of a long log find them.
-process.stdout.write(readFileSync(notes.failures));
-// A file whose process died before it could count is a failure.
-const lost = files.length + (isWhole ? 1 : 0) - sums.length;
-const [passed, failed] = sums
-  .map((line) => line.split(" ").map(Number))
-  .reduce(([p, f], [passes, failures]) => [p + passes, f + failures], [0, lost]);
-if (keepsTimes && isWhole && failed === 0 && ended === 0) writeTimes(measuredTimes());
+for (const words of readFileSync(notes.left, "utf8").trim().split("\n").filter(Boolean)) {
+  console.error(`A process of the tests has left something open: ${words}`);
+  failed += 1;
+}
+// mocha has ended without a result, such as by a signal.
+if (status !== 0 && failed === 0) failed = 1;
+if (keepsTimes && isWhole && failed === 0) writeTimes(measuredTimes());
 rmSync(folder, { recursive: true, force: true });
 folderGuard.dismiss();
 console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed > 0 ? 1 : ended;
+process.exitCode = failed > 0 ? 1 : 0;
 
 /** Runs a program to its end. Returns false if it failed. */
 function runHere(...command) {
@@ -150,58 +156,6 @@ function testsOf(path) {
   return readdirSync(join(root, path), { recursive: true })
     .filter((file) => file.endsWith(".test.ts"))
     .map((file) => join(path, file));
-}
-
-/** Runs files until none is waiting, in one process at a time. */
-async function runLane(place) {
-  for (let count = 0; waiting.length > 0; count += 1) {
-    await runInProcess(join(folder, `output-${place}-${count}`));
-  }
-}
-
-/** Runs files in one process until none is waiting or it is too old. */
-async function runInProcess(said) {
-  const output = openSync(said, "w+");
-  const argv = ["--enable-source-maps", lane, "--reporter", reporter, ...options];
-  const child = spawn(process.execPath, argv, {
-    cwd: root,
-    stdio: ["ignore", output, output, "ipc"],
-    env: environment,
-    // A separate process group, which is ended as a whole.
-    detached: true,
-  });
-  running.add(child);
-  const guard = whenThisProcessIsGone('kill -s KILL -- "-$1"', String(child.pid));
-  const startedAt = performance.now();
-  /** @type {string | undefined} */
-  let file;
-  let printed = 0;
-  function print() {
-    const { size } = fstatSync(output);
-    const text = Buffer.alloc(size - printed);
-    printed += readSync(output, text, 0, text.length, printed);
-    process.stdout.write(text);
-  }
-  function next() {
-    const isOld = performance.now() - startedAt > laneSecondsMax * 1_000;
-    file = isOld ? undefined : waiting.shift();
-    if (file === undefined) child.disconnect();
-    else child.send(join(compiled, file.replace(/\.ts$/, ".mjs")));
-  }
-  child.on("message", () => {
-    print();
-    next();
-  });
-  next();
-  const [status, signal] = await once(child, "exit");
-  guard.dismiss();
-  running.delete(child);
-  print();
-  closeSync(output);
-  if (status === 0 && file === undefined) return;
-  ended = 1;
-  const during = file === undefined ? "after its last file" : `in ${file}`;
-  appendFileSync(notes.failures, `A process ended ${during} with ${String(signal ?? status)}\n\n`);
 }
 
 /** Returns the seconds of each file, from the lines that the reporters wrote. */

@@ -4,7 +4,7 @@ const pauseMs = 25;
 
 /**
  * The longest that a test waits for a state, in milliseconds: far more than any machine needs, because it ends only tests
- * that would never end. A proof waits for more work. The limit of mocha (.mocharc.cjs) is that of several waits.
+ * that would never end. A proof waits for more work. The limit of mocha (.mocharc.mjs) is that of several waits.
  */
 export const patienceMs = process.env["TILL_PROVE"] === "1" ? 1_200_000 : 180_000;
 

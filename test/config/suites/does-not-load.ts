@@ -1,0 +1,1 @@
+throw new Error("the file was not loaded");
