@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -65,7 +65,7 @@ async function build() {
   const old = `${next}.old`;
   await bundler.build({
     ...bundler.bundleOptions,
-    entryPoints: ["src/cli/main.ts"],
+    entryPoints: ["src/cli/main.ts", "src/cli/manifest.ts"],
     // As deep as the files of src/ that read other files: see src/platform/files.ts.
     outdir: join(next, "program"),
     minifySyntax: true,
@@ -77,6 +77,10 @@ async function build() {
     packClient(next);
     const isOther = (source) => extname(source) !== ".ts";
     cpSync(join(root, "src"), next, { recursive: true, filter: isOther });
+    const { describeCommands } = await import(
+      pathToFileURL(join(next, "program/manifest.js")).href
+    );
+    writeFileSync(join(next, "cli/commands.json"), JSON.stringify(await describeCommands()));
     writeFileSync(join(next, ".sources"), digest);
     try {
       if (existsSync(dist)) renameSync(dist, old);

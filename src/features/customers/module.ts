@@ -1,9 +1,9 @@
+import type { App } from "../../app.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { customerChecks } from "./checks.ts";
-import { customerOperations } from "./operations.ts";
-import type { CustomerService } from "./service.ts";
+import { customerOperations } from "./api.ts";
+import { customerChecks } from "./search.ts";
 
-export const customersModule: FeatureModule<{ readonly customers: CustomerService }> = {
-  operations: { customers: customerOperations },
+export const customersModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: customerOperations },
   checks: customerChecks,
 };

@@ -1,10 +1,8 @@
 import { authenticated } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { presentNetworks } from "./present.ts";
 import { NetworkListRecord } from "./records.ts";
-import type { NetworkService } from "./service.ts";
-
-const operation = operationsOf<NetworkService>();
+import { listNetworks } from "./service.ts";
 
 export const networkOperations = [
   operation({
@@ -18,7 +16,7 @@ export const networkOperations = [
     access: authenticated("networks:read"),
     response: { status: 200, record: NetworkListRecord },
     errors: [],
-    handle: (service) => service.list(),
+    handle: (app) => listNetworks(app),
     present: presentNetworks,
   }),
 ];
