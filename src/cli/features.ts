@@ -1,15 +1,10 @@
-import type { Command as Program } from "commander";
 import type { App } from "../app.ts";
 import type { Command } from "../api/declare/command.ts";
 import type { Operation } from "../api/declare/operation.ts";
 import type { ServiceName, ServiceOf } from "../compose/services.ts";
-import { Defect } from "../kernel/errors.ts";
-import type { CommandArguments } from "./feature-command.ts";
-import { add, addDeclared, type OpenTerminal, type Options } from "./command-words.ts";
-import { describedCommands, type DescribedCommand } from "./manifest.ts";
 
 /** Commands that are declared together. */
-interface CommandList<Name extends ServiceName> {
+export interface CommandList<Name extends ServiceName> {
   /** The service that they call. */
   readonly service: Name;
   readonly load: () => Promise<readonly Command<ServiceOf<Name>>[]>;
@@ -155,49 +150,35 @@ export const commandLists = {
 
 export type CommandListName = keyof typeof commandLists;
 
-/** Adds the commands of all features, or of one group of commands. */
-export async function addFeatures(
-  program: Program,
-  openTerminal: OpenTerminal,
-  noun: string | null,
-): Promise<void> {
-  for (const command of await describedCommands()) {
-    if (noun !== null && !command.name.startsWith(`${noun} `)) continue;
-    addFeature(program, openTerminal, command);
-  }
+/** What the help, the completion and the parser need to know of a command before it runs. */
+export interface DescribedCommand extends Pick<
+  Command,
+  "name" | "summary" | "arguments" | "flags" | "examples" | "isWatched"
+> {
+  /** The list of features.ts that has it. */
+  readonly list: CommandListName;
+  readonly hasPassword: boolean;
+  /** Whether --dry-run tries it out. */
+  readonly isTried: boolean;
 }
 
-/** Adds a feature's command. All of them run through feature-command.ts. */
-function addFeature(
-  program: Program,
-  openTerminal: OpenTerminal,
-  described: DescribedCommand,
-): void {
-  const added = add(program, described.name, described.summary, described.examples);
-  addDeclared(added, described.arguments, described.flags);
-  if (described.hasPassword) {
-    added.option("--password-stdin", "read the password from standard input");
-    added.option("--password-file <path>", "read the password from a file");
-  }
-  if (described.isTried) {
-    added.option("--dry-run", "run all checks and show the result without changing anything");
-  }
-  if (described.isWatched) added.option("--watch", "repeat every 2 s until Ctrl-C");
-  added.action(async (...given: unknown[]) => {
-    const options = added.optsWithGlobals<Options>();
-    const values = described.arguments.map(({ name }, place) => {
-      const value = given[place];
-      return [name, Array.isArray(value) ? value.join(" ") : value];
-    });
-    const call = {
-      arguments: Object.fromEntries(values) as CommandArguments["arguments"],
-      flags: options,
-    };
-    const terminal = await openTerminal(options);
-    const { runFeatureCommand } = await import("./feature-command.ts");
-    const { service, load }: CommandList<ServiceName> = commandLists[described.list];
-    const command = (await load()).find(({ name }) => name === described.name);
-    if (command === undefined) throw new Defect(`${described.name} is not in ${described.list}`);
-    await runFeatureCommand(terminal, command, service, call);
-  });
+/** Returns the commands as they are declared, for the build. */
+export async function describeCommands(): Promise<readonly DescribedCommand[]> {
+  const described = await Promise.all(
+    Object.entries(commandLists).map(async ([list, { load }]) => {
+      const commands: readonly Command[] = await load();
+      return commands.map((command): DescribedCommand => ({
+        list: list as CommandListName,
+        name: command.name,
+        summary: command.summary,
+        arguments: command.arguments,
+        flags: command.flags,
+        examples: command.examples,
+        isWatched: command.isWatched,
+        hasPassword: command.password !== null,
+        isTried: command.effect === "write",
+      }));
+    }),
+  );
+  return described.flat();
 }

@@ -54,7 +54,7 @@ export async function makeProgram(
   const spoken = spokenWords(words);
   if (!namesOwnCommand(spoken)) {
     const [noun = ""] = spoken;
-    const { addFeatures } = await import("./features.ts");
+    const { addFeatures } = await import("./manifest.ts");
     await addFeatures(program, openTerminal, isNoun(noun) ? noun : null);
   }
   addHelp(program, openTerminal);

@@ -1,5 +1,7 @@
 import * as z from "zod";
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
@@ -17,6 +19,7 @@ import {
   presentCustomer,
   UpdateCustomerRequest,
 } from "./records.ts";
+import { customerChecks } from "./search.ts";
 import type { CustomerRow } from "./store.ts";
 
 /** The columns of customers in a terminal. */
@@ -112,3 +115,8 @@ export const customerOperations = [
     present: presentCustomer,
   }),
 ];
+
+export const customersModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: customerOperations },
+  checks: customerChecks,
+};

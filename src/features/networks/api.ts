@@ -1,8 +1,9 @@
+import type { App } from "../../app.ts";
 import { authenticated } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
-import { presentNetworks } from "./present.ts";
-import { NetworkListRecord } from "./records.ts";
-import { listNetworks } from "./service.ts";
+import { listNetworks } from "./networks.ts";
+import { NetworkListRecord, presentNetworks } from "./records.ts";
 
 export const networkOperations = [
   operation({
@@ -20,3 +21,7 @@ export const networkOperations = [
     present: presentNetworks,
   }),
 ];
+
+export const networksModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: networkOperations },
+};
