@@ -189,6 +189,13 @@ export const proofs: readonly Proof[] = [
     variables: ["PROVE_ROWS", "PROVE_KEEP", "PROVE_ONLY"],
   },
   {
+    script: "prove:ratios",
+    promise:
+      "A new invoice takes at most 65 times the processor time of Koa, and a payer's poll 12 times.",
+    minutes: 2,
+    needs: [],
+  },
+  {
     script: "prove:rates",
     promise: "Deliveries per second, and their delay, reach the targets.",
     minutes: 10,

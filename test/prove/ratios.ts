@@ -1,7 +1,8 @@
 // CPU time per request as a multiple of what a Koa server needs to echo the same request. Both are measured in turns in
 // one run, so that other work on the machine concerns both. The windows are long enough for Node to compile what they
 // run: shorter ones mostly measure how soon it did, which depends on the machine. docs/performance.md has the figures
-// of servers that are warm.
+// of servers that are warm. Other work on the machine doubles the ratio, so
+// that this runs alone: npm run prove:ratios.
 import { expect } from "chai";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import {
@@ -12,14 +13,14 @@ import {
   type Figures,
   type Target,
   type Work,
-} from "./load.ts";
+} from "../bench/load.ts";
 
-/** The largest multiple of Koa's CPU time: half as much again as the 43 and 8 times measured on a busy machine. */
+/** The largest multiple of Koa's CPU time: half as much again as the 43 and 8 times that were measured. */
 const limits: readonly { readonly work: Work; readonly echoes: number; readonly most: number }[] = [
   { work: singles(900), echoes: 3_000, most: 65 },
   { work: checkouts(4_000), echoes: 6_000, most: 12 },
 ];
-/** The best of a few rounds counts: other work on the machine only adds to the time. */
+/** The best of a few rounds counts, because other work on the machine only adds to the time. */
 const roundsMax = 6;
 
 const cpuOf = ({ mainMs, othersMs }: Figures): number => mainMs + othersMs;
