@@ -11,23 +11,32 @@ import {
 import { describeField, describeParameter } from "../api/declare/field-descriptions.ts";
 import type { AnyCall, Operation } from "../api/declare/operation.ts";
 import { describeSchema } from "../api/declare/record.ts";
+import { Defect } from "../kernel/errors.ts";
 import { idPrefixes, type Id } from "../kernel/id.ts";
 
 const command = commandsOf<App>();
 
-/** Returns the commands of those operations that declare a command line. */
+/**
+ * Returns the commands of those operations that declare a command line.
+ * @throws Defect if a command cannot express a field and its declaration does not leave it out
+ */
 export function commandsFrom(operations: readonly Operation<App>[]): readonly Command<App>[] {
   return operations.flatMap((operation) => {
     const { cli } = operation;
     if (cli === null) return [];
+    const flags = flagsOf(operation);
     return [
       command({
         ...cli,
         summary: cli.summary ?? operation.summary,
         arguments: argumentsOf(operation),
-        flags: flagsOf(operation),
+        flags: [
+          ...(operation.access.kind === "organization" ? [neededOrganization] : []),
+          ...flags.map(({ declared }) => declared),
+        ],
         effect: effectOf(operation),
-        handle: (app: App, call: CommandCall) => operation.handle(app, callOf(operation, call)),
+        handle: (app: App, call: CommandCall) =>
+          operation.handle(app, callOf(operation, flags, call)),
         present: (result: unknown) => Promise.resolve(operation.present(result)),
       }),
     ];
@@ -39,28 +48,51 @@ function effectOf({ method, secretAnswer }: Operation<App>): Command["effect"] {
   return secretAnswer ? "write-without-trial" : "write";
 }
 
-/** The call of the operation that a command line makes. */
-function callOf(operation: Operation<App>, call: CommandCall): AnyCall {
+/** A flag, and the field of the query or the body that it gives. */
+interface FieldFlag {
+  readonly field: string;
+  /** The flag's name without dashes. */
+  readonly name: string;
+  readonly kind: ValueKind;
+  readonly declared: CommandFlag;
+}
+
+/** How a value is written at a terminal. `list` has its items separated by commas. */
+type ValueKind = "text" | "number" | "boolean" | "list";
+
+/** Returns the call of the operation that a command line makes. */
+function callOf(
+  operation: Operation<App>,
+  flags: readonly FieldFlag[],
+  call: CommandCall,
+): AnyCall {
   const { access, body, query } = operation;
-  const organizationId =
-    access.kind === "organization" ? (call.flag("organization") as Id<"organization">) : null;
-  const parsed = (schema: z.ZodObject): Record<string, unknown> =>
-    call.parse(
-      schema,
-      Object.fromEntries(
-        Object.keys(schema.shape).map((name) => [name, call.flag(flagName(name))]),
-      ),
-    );
+  const parsed = (schema: z.ZodType, shape: object): Record<string, unknown> => {
+    const own = flags.filter(({ field }) => Object.hasOwn(shape, field));
+    const values = own.map((flag) => [flag.field, valueOf(flag, call)]);
+    return call.parse(schema, Object.fromEntries(values)) as Record<string, unknown>;
+  };
   return {
     params: Object.fromEntries(pathNames(operation).map((name) => [name, call.argument(name)])),
-    query: parsed(z.object(query)),
-    body: body instanceof z.ZodObject ? parsed(body) : undefined,
+    query: parsed(z.object(query), query),
+    body: body === null ? undefined : parsed(body, shapeOf(operation)),
     context: call.context,
     actor: null,
-    organizationId,
+    organizationId:
+      access.kind === "organization" ? (call.flag("organization") as Id<"organization">) : null,
     standing: null,
     expect: () => undefined,
   };
+}
+
+/** Returns the value of a flag as the schema takes it; undefined if the flag was not given. */
+function valueOf({ name, kind }: FieldFlag, call: CommandCall): unknown {
+  if (kind === "boolean") return call.isSet(name) ? true : undefined;
+  const text = call.flag(name);
+  if (text === undefined || kind === "text") return text;
+  if (kind === "list") return text.split(",").map((item) => item.trim());
+  // Text that is no number goes on to the schema, whose message names the flag.
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 /** Returns the names of the path's parameters that are arguments of the command. */
@@ -76,49 +108,93 @@ function argumentsOf(operation: Operation<App>): readonly CommandArgument[] {
   }));
 }
 
-function flagsOf({ access, body, query, cli }: Operation<App>): readonly CommandFlag[] {
-  const shape: z.ZodRawShape = body instanceof z.ZodObject ? body.shape : {};
+function flagsOf(operation: Operation<App>): readonly FieldFlag[] {
+  const { body, query } = operation;
   const { limit, cursor, ...filters } = query;
-  const paging = Object.fromEntries(
-    Object.entries({ limit, cursor }).flatMap(([name, schema]) =>
-      schema === undefined ? [] : [[name, schema]],
-    ),
-  );
-  const described = [
-    ...Object.entries({ ...filters, ...paging }).map(([name, schema]) => ({
-      name,
-      schema,
-      description: schema.meta()?.description ?? describeParameter(name),
-    })),
-    ...Object.entries(shape).map(([name, schema]) => ({
-      name,
-      schema: schema as z.ZodType,
-      description: describeField(body, name),
-    })),
-  ];
+  const paging = { ...(limit && { limit }), ...(cursor && { cursor }) };
   return [
-    ...(access.kind === "organization" ? [neededOrganization] : []),
-    ...described.flatMap(({ name, schema, description }) => {
-      const own = cli?.flags?.[name];
-      const value = own === null ? null : valueOf(name, schema);
-      if (value === null) return [];
-      const text = inHelp(description ?? name);
-      return {
-        flags: `--${flagName(name)}${value}`,
-        description: `${text}${rangeOf(schema)}`,
-        ...(schema.isOptional() ? {} : { ask: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }),
-        ...own,
-      };
-    }),
+    ...Object.entries({ ...filters, ...paging }).flatMap(([field, schema]) =>
+      flagOf(operation, field, schema, schema.meta()?.description ?? describeParameter(field)),
+    ),
+    ...Object.entries(shapeOf(operation)).flatMap(([field, schema]) =>
+      flagOf(operation, field, schema as z.ZodType, describeField(body, field)),
+    ),
   ];
+}
+
+/** Returns the fields of the body. */
+function shapeOf({ id, body }: Operation<App>): z.ZodRawShape {
+  if (body === null) return {};
+  if (body instanceof z.ZodObject) return body.shape as z.ZodRawShape;
+  throw new Defect(`the body of ${id} has no fields that flags could give`);
+}
+
+/** Returns the flag of a field; none if the declaration leaves it out. */
+function flagOf(
+  { id, cli }: Operation<App>,
+  field: string,
+  schema: z.ZodType,
+  description: string | undefined,
+): readonly FieldFlag[] {
+  const own = cli?.flags?.[field];
+  if (own === null) return [];
+  const json = describeSchema(schema) as JsonSchema;
+  const kind = kindOf(json);
+  if (kind === null)
+    throw new Defect(`${id}: no flag can give ${field}: declare cli.flags.${field}`);
+  const name = own?.name ?? kebab(field);
+  const text = own?.description ?? `${inHelp(description ?? field)}${rangeOf(json)}`;
+  const value = kind === "boolean" ? "" : ` <${own?.placeholder ?? placeholderOf(field, kind)}>`;
+  const choices = own?.choices ?? choicesOf(json);
+  const declared: CommandFlag = {
+    flags: `--${name}${value}`,
+    description: text,
+    ...(name === kebab(field) ? {} : { field }),
+    ...(choices === null ? {} : { choices }),
+    ...(kind === "list" || own?.isList === true ? { isList: true } : {}),
+    ...(schema.isOptional() ? {} : { ask: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }),
+  };
+  return [{ field, name, kind, declared }];
 }
 
 /** `externalId` → `external-id` */
-function flagName(field: string): string {
+function kebab(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The placeholders of values, by the ends of their fields' names. */
+/** The part of a JSON Schema that decides about a flag. */
+interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+}
+
+/** Returns the schema of the values other than null. */
+function withoutNull({ anyOf, ...rest }: JsonSchema): JsonSchema {
+  const [only, ...others] = (anyOf ?? []).filter(({ type }) => type !== "null");
+  if (only !== undefined && others.length === 0) return only;
+  const [type, ...more] = [rest.type ?? []].flat().filter((each) => each !== "null");
+  return type === undefined || more.length > 0 ? rest : { ...rest, type };
+}
+
+function kindOf(schema: JsonSchema): ValueKind | null {
+  const { type, items } = withoutNull(schema);
+  if (type === "string") return "text";
+  if (type === "integer" || type === "number") return "number";
+  if (type === "boolean") return "boolean";
+  return type === "array" && items?.type === "string" ? "list" : null;
+}
+
+function choicesOf(schema: JsonSchema): readonly string[] | null {
+  const { enum: values, items } = withoutNull(schema);
+  return values ?? items?.enum ?? null;
+}
+
+/** The placeholders of values, by the last words of their fields' names. */
 const placeholders: Readonly<Record<string, string>> = {
   email: "address",
   address: "address",
@@ -133,34 +209,20 @@ const placeholders: Readonly<Record<string, string>> = {
   at: "time",
 };
 
-/** Returns a flag's placeholder of a value; null if a flag cannot express the value. */
-function valueOf(name: string, schema: z.ZodType): string | null {
-  const { type, anyOf } = describeSchema(schema) as JsonSchema;
-  const [of = {}] = anyOf ?? [];
-  const kind = type ?? of.type;
-  if (kind === "boolean") return "";
-  if (kind === "integer" || kind === "number") return " <number>";
-  if (kind !== "string") return null;
-  if (Object.hasOwn(idPrefixes, name.replace(/Id$/, ""))) return " <id>";
-  return ` <${placeholders[flagName(name).split("-").at(-1) ?? ""] ?? "text"}>`;
+function placeholderOf(field: string, kind: ValueKind): string {
+  if (kind === "number" || kind === "list") return kind;
+  if (Object.hasOwn(idPrefixes, field.replace(/Id$/, ""))) return "id";
+  return placeholders[kebab(field).split("-").at(-1) ?? ""] ?? "text";
 }
 
 /** `, 1 to 100 (default 20)` */
-function rangeOf(schema: z.ZodType): string {
-  const { minimum, maximum, default: usual } = describeSchema(schema) as JsonSchema;
+function rangeOf(schema: JsonSchema): string {
+  const { minimum, maximum, default: usual } = { ...withoutNull(schema), ...schema };
   const range =
     minimum === undefined || maximum === undefined
       ? ""
       : `, ${String(minimum)} to ${String(maximum)}`;
   return usual === undefined ? range : `${range} (default ${String(usual)})`;
-}
-
-interface JsonSchema {
-  readonly type?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly default?: unknown;
-  readonly anyOf?: readonly JsonSchema[];
 }
 
 /** Returns a description of the document as the help writes it: `The customer's name.` → `the customer's name` */

@@ -1,4 +1,3 @@
-import { shells } from "./completion/scripts.ts";
 import { eventTypes } from "../platform/events/catalogue.ts";
 import { subscriptionStatuses } from "../features/billing/status.ts";
 import { paymentHabits } from "../features/billing/rehearsal/habits.ts";
@@ -13,6 +12,7 @@ import {
   addNouns,
   examples,
   isNoun,
+  shells,
   type OpenTerminal,
   type Options,
 } from "./command-words.ts";

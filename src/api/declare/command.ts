@@ -295,6 +295,14 @@ export interface Command<Service = never> {
   readonly fault: ((shown: unknown, result: unknown) => Promise<Error | null>) | null;
 }
 
+/** What a flag has in place of what its field's schema says. */
+export interface OwnFlag extends Pick<CommandFlag, "choices" | "isList"> {
+  /** Without dashes; by default the field's name. */
+  readonly name?: string;
+  readonly placeholder?: string;
+  readonly description?: string;
+}
+
 /**
  * The command line of an operation. Its arguments, flags and effect, the call and the record come from the operation:
  * `organizationId` is --organization, the other parameters of the path are arguments, and the fields of the query and
@@ -317,8 +325,8 @@ export type CommandLine<Result, Shown> = Pick<
 > & {
   /** By default that of the operation. */
   readonly summary?: string;
-  /** What a flag has besides its field's declaration, by the field; null: the command does not have the flag. */
-  readonly flags?: Readonly<Record<string, Partial<CommandFlag> | null>>;
+  /** What the flag of a field has in place of what its schema says; null: the command does not have it. */
+  readonly flags?: Readonly<Record<string, OwnFlag | null>>;
   /** The subject of a write: see `Command`. */
   readonly look?: NonNullable<CommandDeclaration<App, Result, Shown>["look"]>;
 } & (Asking | { readonly confirm?: undefined });

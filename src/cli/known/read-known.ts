@@ -1,4 +1,4 @@
-import { findStore, type LoadOptions } from "../../platform/config/load.ts";
+import { loadConfig, type LoadOptions } from "../../platform/config/load.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { openForReading } from "../../platform/database/read-only.ts";
 import { requireStoreFile, storeFile } from "../../compose/store-place.ts";
@@ -15,10 +15,10 @@ export async function readKnown<Result>(
   options: LoadOptions,
   read: (reader: Reader, organization: string | null) => Promise<Result>,
 ): Promise<Result | null> {
-  const found = await findStore(options);
-  await requireStoreFile(found);
-  const { databaseUrl, organization } = found;
-  const place = databaseUrl === null ? { sqliteFile: storeFile(found) } : { url: databaseUrl };
+  const { config } = await loadConfig(options);
+  await requireStoreFile(config);
+  const { databaseUrl, organization } = config;
+  const place = databaseUrl === null ? { sqliteFile: storeFile(config) } : { url: databaseUrl };
   const store = await openForReading(place, storeWaitMs);
   try {
     return store.pending.length > 0 ? null : await read(store, organization);

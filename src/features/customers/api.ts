@@ -76,6 +76,7 @@ export const customerOperations = [
         "till customer add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name 'Bo Jansen' --email bo@example.com",
         "till customer add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name Bo --external-id 4711 --json",
       ],
+      flags: { metadata: null },
       columns,
       next: ({ id }) => `till invoice create --customer-id ${id}`,
     },

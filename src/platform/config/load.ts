@@ -91,15 +91,14 @@ async function readSources<D extends Settings>(
 }
 
 /**
- * Reads only the location of the store and TILL_ORGANIZATION, for commands that must answer at once. Other invalid
- * settings are ignored.
+ * Reads only the location of the store, for commands that must answer at once. Other invalid settings are ignored.
  * @throws ConfigError
  */
 export async function findStore(
   options: Omit<LoadOptions, "isWritable">,
-): Promise<Pick<Config, "dataDir" | "databaseUrl" | "organization">> {
-  const { dataDir, databaseUrl, organization } = settings;
-  const { reading, values } = await readSources({ dataDir, databaseUrl, organization }, options);
+): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
+  const { dataDir, databaseUrl } = settings;
+  const { reading, values } = await readSources({ dataDir, databaseUrl }, options);
   if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
   return values;
 }

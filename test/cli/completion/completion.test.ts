@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { shells } from "../../../src/cli/completion/scripts.ts";
+import { shells } from "../../../src/cli/command-words.ts";
 import { storedKinds } from "../../../src/cli/known/kinds.ts";
 import { findKnown, idsThatBegin, similar } from "../../../src/cli/known/known-values.ts";
 import { takesOf } from "../../../src/cli/known/takes.ts";
