@@ -91,7 +91,7 @@ function valueOf({ name, kind }: FieldFlag, call: CommandCall): unknown {
   const text = call.flag(name);
   if (text === undefined || kind === "text") return text;
   if (kind === "list") return text.split(",").map((item) => item.trim());
-  // Text that is no number goes on to the schema, whose message names the flag.
+  // The schema refuses other text, and its message names the flag.
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
@@ -125,7 +125,7 @@ function flagsOf(operation: Operation<App>): readonly FieldFlag[] {
 /** Returns the fields of the body. */
 function shapeOf({ id, body }: Operation<App>): z.ZodRawShape {
   if (body === null) return {};
-  if (body instanceof z.ZodObject) return body.shape as z.ZodRawShape;
+  if (body instanceof z.ZodObject) return body.shape;
   throw new Defect(`the body of ${id} has no fields that flags could give`);
 }
 
@@ -152,7 +152,9 @@ function flagOf(
     ...(name === kebab(field) ? {} : { field }),
     ...(choices === null ? {} : { choices }),
     ...(kind === "list" || own?.isList === true ? { isList: true } : {}),
-    ...(schema.isOptional() ? {} : { ask: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }),
+    ...(schema.safeParse(undefined).success
+      ? {}
+      : { ask: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }),
   };
   return [{ field, name, kind, declared }];
 }
@@ -170,7 +172,7 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly default?: unknown;
+  readonly default?: string | number | boolean;
 }
 
 /** Returns the schema of the values other than null. */

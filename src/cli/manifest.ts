@@ -7,7 +7,7 @@ import { add, addDeclared, type OpenTerminal, type Options } from "./command-wor
 import type { CommandArguments } from "./feature-command.ts";
 import type { CommandList, DescribedCommand } from "./features.ts";
 
-/** Where the build keeps them: see .config/build.mjs. */
+/** The file of the build: see .config/build.mjs. */
 const file = programFile("cli/commands.json");
 
 /**
@@ -15,8 +15,8 @@ const file = programFile("cli/commands.json");
  * takes several times as long.
  */
 export async function describedCommands(): Promise<readonly DescribedCommand[]> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   });
   if (text === null) return (await import("./features.ts")).describeCommands();

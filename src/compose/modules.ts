@@ -8,7 +8,7 @@ import { features } from "../features/index.ts";
 import type { App } from "../app.ts";
 import type { Services } from "./services.ts";
 
-/** What modules receive. */
+/** The app and the services, which modules receive. */
 export type Wired = Services & App;
 
 /** The modules of all features. This does not compile if a module needs a service that Services lacks. */

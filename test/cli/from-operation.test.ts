@@ -11,8 +11,8 @@ import { commandsFrom } from "../../src/cli/from-operation.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { InvalidRequest } from "../../src/kernel/errors.ts";
 
-/** What the handler was called with. */
-let got: AnyCall | undefined;
+/** The calls of the handler since the command was run. */
+let calls: AnyCall[] = [];
 
 interface Request {
   readonly query?: Readonly<Record<string, z.ZodType>>;
@@ -32,7 +32,7 @@ function commandOf(request: Request, flags: Readonly<Record<string, OwnFlag | nu
       response: { status: 200, record: z.object({ id: z.string() }) },
       errors: [],
       handle(_app, call) {
-        got = call as unknown as AnyCall;
+        calls.push(call as unknown as AnyCall);
         return Promise.resolve({ id: "one" });
       },
       present: (result: { readonly id: string }) => result,
@@ -63,9 +63,10 @@ async function called(
     progress: () => undefined,
   };
   const terminal = { requestId: "req_1" } as unknown as Terminal;
-  got = undefined;
+  calls = [];
   // The handler of these operations uses no app.
   await command.handle({} as App, callOf(terminal, given, null), null);
+  const [got] = calls;
   if (got === undefined) throw new Error("the handler was not called");
   return got;
 }

@@ -7,7 +7,7 @@ import { silentLogger } from "../../src/platform/logger/index.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 
-/** Returns an app on a store, for functions that are tested without a server. What is not given has no settings. */
+/** Returns an app on a store, for functions that are tested without a server. Anything else that a function uses throws. */
 export function appOf(given: Partial<App> & { readonly db: Database }): App {
   const ids = given.ids ?? createIds(systemRandom);
   const parts: Partial<App> = {

@@ -19,7 +19,7 @@ export type Report = (path: readonly (string | number)[], message: string) => vo
 export interface YamlContent {
   /** Mappings, lists and values as in JSON; an empty file is an empty mapping. */
   readonly value: unknown;
-  /** What is wrong with the text; then there is no value. */
+  /** The faults of the text; with any, there is no value. */
   readonly problems: readonly FileProblem[];
   /** Returns the line of an entry, or of the nearest one that contains it if the entry is missing. */
   lineOf(path: readonly (string | number)[]): number;
