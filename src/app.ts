@@ -10,7 +10,7 @@ import type { Metrics } from "./platform/metrics/metrics.ts";
 import type { PasswordCost } from "./platform/secrets/passwords.ts";
 import type { ServerSecret } from "./platform/secrets/server-secret.ts";
 
-/** What every function may need. A server and a command each make one, which all calls get as their first argument. */
+/** The context of every function. A server and a command each make one, which all calls get as their first argument. */
 export interface App {
   readonly config: Config;
   /** The networks of the running server, with the settings of this process. */

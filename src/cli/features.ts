@@ -150,7 +150,7 @@ export const commandLists = {
 
 export type CommandListName = keyof typeof commandLists;
 
-/** What the help, the completion and the parser need to know of a command before it runs. */
+/** The parts of a command that the help, the completion and the parser need before it runs. */
 export interface DescribedCommand extends Pick<
   Command,
   "name" | "summary" | "arguments" | "flags" | "examples" | "isWatched"

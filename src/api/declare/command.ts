@@ -295,7 +295,7 @@ export interface Command<Service = never> {
   readonly fault: ((shown: unknown, result: unknown) => Promise<Error | null>) | null;
 }
 
-/** What a flag has in place of what its field's schema says. */
+/** The parts of a flag that its declaration has in place of what the field's schema says. */
 export interface OwnFlag extends Pick<CommandFlag, "choices" | "isList"> {
   /** Without dashes; by default the field's name. */
   readonly name?: string;
@@ -325,7 +325,7 @@ export type CommandLine<Result, Shown> = Pick<
 > & {
   /** By default that of the operation. */
   readonly summary?: string;
-  /** What the flag of a field has in place of what its schema says; null: the command does not have it. */
+  /** Parts of flags in place of what the schemas say, by field; null: the command does not have the flag. */
   readonly flags?: Readonly<Record<string, OwnFlag | null>>;
   /** The subject of a write: see `Command`. */
   readonly look?: NonNullable<CommandDeclaration<App, Result, Shown>["look"]>;
