@@ -1,8 +1,7 @@
 // CPU time per request as a multiple of what a Koa server needs to echo the same request. Both are measured in turns in
 // one run, so that other work on the machine concerns both. The windows are long enough for Node to compile what they
 // run: shorter ones mostly measure how soon it did, which depends on the machine. docs/performance.md has the figures
-// of servers that are warm. Other work on the machine doubles the ratio, so
-// that this runs alone: npm run prove:ratios.
+// of servers that are warm. Other work on the machine doubles the ratio, so this runs alone: npm run prove:ratios.
 import { expect } from "chai";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import {
