@@ -32,6 +32,7 @@ describe("the guide of odd payments", () => {
   function combinations(): ReadonlyMap<string, bigint> {
     const [payableAmount, dueAmount, expiresAt] = [100n, 98n, 1_000_000];
     const issued = {
+      amount: payableAmount,
       payableAmount,
       askedAmount: payableAmount,
       excessSlack: 0n,

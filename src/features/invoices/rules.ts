@@ -78,6 +78,8 @@ export interface Terms {
   /** The current status. An expired invoice reopens only if its deadline is at least `reopensMs` ahead. */
   readonly status: InvoiceStatus;
   readonly issued: {
+    /** In the smallest unit of the settlement currency. */
+    readonly amount: bigint;
     /** In the token's smallest unit. */
     readonly payableAmount: bigint;
     /** The most that the payer was asked for in total: the rest of a partially paid invoice may carry a surcharge. */
@@ -153,7 +155,16 @@ function exceptionOf(
   if (totals.seen > issued.askedAmount + issued.excessSlack) return "overpaid";
   // While more payments are expected, the invoice is not underpaid yet.
   const isOver = status !== "open" && status !== "partially_paid";
-  return isOver && totals.seen > 0n && totals.seen < issued.wholeAmount ? "underpaid" : "none";
+  return isOver && totals.seen > 0n && lacksAny(issued, totals) ? "underpaid" : "none";
+}
+
+/**
+ * Returns true if more is missing than is rounded. With several options the value of all payments decides: in coarse
+ * tokens, the least that the merchant tolerates can be rounded up to the whole price.
+ */
+function lacksAny({ amount, wholeAmount }: NonNullable<Terms["issued"]>, totals: PaymentTotals) {
+  const { seen, several } = totals;
+  return several === undefined ? seen < wholeAmount : several.paidAmount < amount;
 }
 
 /**

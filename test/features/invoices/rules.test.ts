@@ -22,6 +22,7 @@ function issued(changes: Partial<Terms> = {}): Terms {
   return {
     status: "open",
     issued: {
+      amount: 100n,
       payableAmount: 100n,
       askedAmount: 100n,
       excessSlack: 0n,
@@ -41,6 +42,7 @@ function paid(seen: bigint, confirmed: bigint, more: Partial<PaymentTotals> = {}
 describe("the status and exception of an invoice", () => {
   const surcharged = issued({
     issued: {
+      amount: 100n,
       payableAmount: 100n,
       askedAmount: 103n,
       excessSlack: 0n,
@@ -51,6 +53,7 @@ describe("the status and exception of an invoice", () => {
   });
   const slack = issued({
     issued: {
+      amount: 100n,
       payableAmount: 100n,
       askedAmount: 100n,
       excessSlack: 4n,
@@ -233,6 +236,7 @@ describe("the status and exception of an invoice", () => {
     .map(({ payable, percent, isCanceled }) =>
       issued({
         issued: {
+          amount: payable,
           payableAmount: payable,
           askedAmount: payable,
           excessSlack: 0n,
