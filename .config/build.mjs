@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,7 +15,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -22,9 +23,10 @@ const dist = join(root, "dist");
 const stamp = join(dist, ".sources");
 
 const require = createRequire(import.meta.url);
-let compiler, bundler;
+let compiler, bundler, yaml;
 try {
   compiler = require.resolve("typescript/bin/tsc");
+  yaml = await import("yaml");
   bundler = { ...(await import("esbuild")), ...(await import("./bundle.mjs")) };
 } catch {
   // An install without development packages runs the compiled program that it came with.
@@ -47,6 +49,7 @@ function digestOfSources() {
     .sort();
   const settings = ["tsconfig.json", "package.json", "package-lock.json"].concat(
     ["tsconfig.client.json", "build.mjs", "bundle.mjs"].map((name) => `.config/${name}`),
+    readdirSync(join(root, "config")).map((name) => `config/${name}`),
   );
   const hash = createHash("sha256").update(`${process.version} ${process.arch}\n`);
   for (const file of [...settings.map((name) => join(root, name)), ...sources]) {
@@ -65,7 +68,7 @@ async function build() {
   const old = `${next}.old`;
   await bundler.build({
     ...bundler.bundleOptions,
-    entryPoints: ["src/cli/main.ts"],
+    entryPoints: ["src/cli/main.ts", "src/cli/features.ts"],
     // As deep as the files of src/ that read other files: see src/platform/files.ts.
     outdir: join(next, "program"),
     minifySyntax: true,
@@ -77,6 +80,16 @@ async function build() {
     packClient(next);
     const isOther = (source) => extname(source) !== ".ts";
     cpSync(join(root, "src"), next, { recursive: true, filter: isOther });
+    mkdirSync(join(next, "config"));
+    for (const name of readdirSync(join(root, "config"))) {
+      const text = readFileSync(join(root, "config", name), "utf8");
+      const file = `${createHash("sha256").update(text).digest("hex")}.json`;
+      writeFileSync(join(next, "config", file), JSON.stringify(yaml.parse(text) ?? {}));
+    }
+    const { describeCommands } = await import(
+      pathToFileURL(join(next, "program/features.js")).href
+    );
+    writeFileSync(join(next, "cli/commands.json"), JSON.stringify(await describeCommands()));
     writeFileSync(join(next, ".sources"), digest);
     try {
       if (existsSync(dist)) renameSync(dist, old);

@@ -5,14 +5,14 @@ const { join } = require("node:path");
 /** The folders of the features, in the order of src/features/index.ts. */
 const features = [
   ...readFileSync(join(__dirname, "../src/features/index.ts"), "utf8").matchAll(
-    /from "\.\/([\w-]+)\/module\.ts"/g,
+    /from "\.\/([\w-]+)\/(?:api|module)\.ts"/g,
   ),
 ].map(([, folder]) => folder);
 
 /** A feature imports only features listed before it in src/features/index.ts. */
 const orderRules = features.map((feature, place) => ({
   name: `order-of-${feature}`,
-  comment: `${feature} may import only features listed before it in src/features/index.ts: declare a port that src/compose fills`,
+  comment: `${feature} may import only features listed before it in src/features/index.ts: let it give a hook of src/app.ts`,
   severity: "error",
   from: { path: `^src/features/${feature}/` },
   to: { path: `^src/features/(${features.slice(place + 1).join("|") || "$never"})/` },
@@ -39,7 +39,7 @@ module.exports = {
       comment: "Platform mechanisms know no feature: pass in what they need",
       severity: "error",
       from: { path: "^src/platform/" },
-      to: { path: "^src/(api|features|cli|compose|server)" },
+      to: { path: "^src/(app|api|features|cli|compose|server)" },
     },
     {
       name: "api-knows-no-feature",
@@ -93,9 +93,10 @@ module.exports = {
     },
     {
       name: "stores-behind-services",
-      comment: "Operations, commands and rules do not use the store: call the service",
+      comment:
+        "Operations, commands and rules do not use the store: call a function of the feature",
       severity: "error",
-      from: { path: "^src/features/.*(operations|commands|rules|present|records)\\.ts$" },
+      from: { path: "^src/features/.*(api|operations|commands|rules|present|records)\\.ts$" },
       to: { path: "^src/features/.*/(store|table)\\.ts$", dependencyTypesNot: ["type-only"] },
     },
     {

@@ -18,7 +18,7 @@ import type { RequestState } from "./api/pipeline/exchange.ts";
 import { makeRouter, routeRequests } from "./api/pipeline/routes.ts";
 import { representAnswers } from "./api/representation.ts";
 import { allOperations } from "./features/index.ts";
-import type { App } from "./compose/app.ts";
+import type { Program } from "./compose/app.ts";
 
 /** Larger headers get 431; slower requests are ended. */
 const headerBytesMax = 16 * 1_024;
@@ -28,7 +28,7 @@ const connectionCheckMs = 1_000;
 const keepAliveMs = 65_000;
 
 /** Creates the HTTP server of an app, not listening yet. The middleware runs in the order of these lines. */
-export function createHttpServer(app: App): Server {
+export function createHttpServer(app: Program): Server {
   const koa = new Koa<RequestState>();
   koa.silent = true;
 

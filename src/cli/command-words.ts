@@ -8,6 +8,9 @@ export type OpenTerminal = (flags: GlobalFlags) => Promise<Terminal>;
 /** The hidden command by which the script of a shell asks for completions. */
 export const completionWord = "__complete";
 
+/** The shells that have such a script. */
+export const shells = ["bash", "zsh", "fish"] as const;
+
 /** Flags and arguments as commander stores them. */
 export type Options = Record<string, string | boolean | undefined>;
 

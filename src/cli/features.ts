@@ -1,125 +1,184 @@
-import type { Command as Program } from "commander";
+import type { App } from "../app.ts";
 import type { Command } from "../api/declare/command.ts";
+import type { Operation } from "../api/declare/operation.ts";
 import type { ServiceName, ServiceOf } from "../compose/services.ts";
-import { adminCommands } from "../features/admin/commands.ts";
-import { paymentCommands } from "../features/admin/cross-organization/commands.ts";
-import { failureCommands, queueCommands } from "../features/admin/queue-commands.ts";
-import { exportCommands } from "../features/exports/commands.ts";
-import { analyticsCommands } from "../features/analytics/commands.ts";
-import { apiKeyCommands } from "../features/api-keys/commands.ts";
-import { auditCommands } from "../features/audit-logs/commands.ts";
-import { passwordCommands, userCommands } from "../features/auth/commands.ts";
-import { sessionCommands } from "../features/auth/sessions/commands.ts";
-import { customerCommands } from "../features/customers/commands.ts";
-import {
-  billingCommands,
-  billingOperatorCommands,
-  balanceCommands,
-  receiveWalletCommands,
-} from "../features/billing/commands.ts";
-import { batchCommands } from "../features/invoices/batches/commands.ts";
-import { invoiceCommands } from "../features/invoices/commands.ts";
-import { chainCommands, sandboxCommands } from "../features/payments/sandbox/commands.ts";
-import { rateCommands } from "../features/rates/commands.ts";
-import { refundCommands } from "../features/refunds/commands.ts";
-import { receiptCommands } from "../features/receipts/commands.ts";
-import { transferCommands } from "../features/payments/inbox/commands.ts";
-import { decisionCommands } from "../features/payments/decisions/decision-commands.ts";
-import {
-  brandingCommands,
-  originCommands,
-  paymentPolicyCommands,
-} from "../features/organizations/commands.ts";
-import { paymentLinkCommands } from "../features/payment-links/commands.ts";
-import { walletCommands } from "../features/wallets/commands.ts";
-import { webhookCommands } from "../features/webhooks/commands.ts";
-import { endpointCommands } from "../features/webhooks/endpoint-commands.ts";
-import type { CommandArguments } from "./feature-command.ts";
-import { add, addDeclared, type OpenTerminal, type Options } from "./command-words.ts";
 
-/** Calls a function with the commands of each service. Their declarations make up most of the startup time. */
-export function forEachService(
-  visit: <Name extends ServiceName>(
-    commands: readonly Command<ServiceOf<Name>>[],
-    service: Name,
-  ) => void,
-): void {
-  visit(adminCommands, "admin");
-  visit(userCommands, "users");
-  visit(passwordCommands, "passwordService");
-  visit(sessionCommands, "sessions");
-  visit(customerCommands, "customers");
-  visit(apiKeyCommands, "apiKeys");
-  visit(walletCommands, "wallets");
-  visit(invoiceCommands, "invoices");
-  visit(batchCommands, "invoiceBatches");
-  visit(paymentCommands, "oversight");
-  visit(queueCommands, "queues");
-  visit(failureCommands, "oversight");
-  visit(webhookCommands, "webhooks");
-  visit(endpointCommands, "webhooks");
-  visit(transferCommands, "transfers");
-  visit(receiptCommands, "receipts");
-  visit(refundCommands, "refunds");
-  visit(decisionCommands, "decisions");
-  visit(paymentPolicyCommands, "organizationService");
-  visit(paymentLinkCommands, "paymentLinks");
-  visit(brandingCommands, "organizationService");
-  visit(originCommands, "organizationService");
-  visit(billingCommands, "billingReader");
-  visit(billingOperatorCommands, "billingOperator");
-  visit(balanceCommands, "balanceService");
-  visit(receiveWalletCommands, "receiveWallet");
-  visit(analyticsCommands, "analytics");
-  visit(exportCommands, "exports");
-  visit(auditCommands, "auditLogs");
-  visit(rateCommands, "rates");
-  visit(chainCommands, "chains");
-  visit(sandboxCommands, "sandbox");
+/** Commands that are declared together. */
+export interface CommandList<Name extends ServiceName> {
+  /** The service that they call. */
+  readonly service: Name;
+  readonly load: () => Promise<readonly Command<ServiceOf<Name>>[]>;
 }
 
-/** Adds the commands of all features, or of one group of commands. */
-export function addFeatures(
-  program: Program,
-  openTerminal: OpenTerminal,
-  noun: string | null,
-): void {
-  forEachService((commands, service) => {
-    for (const command of commands) {
-      if (noun !== null && !command.name.startsWith(`${noun} `)) continue;
-      addFeature(program, openTerminal, command, service);
-    }
-  });
-}
-
-/** Adds a feature's command. All of them run through feature-command.ts. */
-function addFeature<Name extends ServiceName>(
-  program: Program,
-  openTerminal: OpenTerminal,
-  declared: Command<ServiceOf<Name>>,
+function list<Name extends ServiceName>(
   service: Name,
-): void {
-  const added = add(program, declared.name, declared.summary, declared.examples);
-  addDeclared(added, declared.arguments, declared.flags);
-  if (declared.password !== null) {
-    added.option("--password-stdin", "read the password from standard input");
-    added.option("--password-file <path>", "read the password from a file");
-  }
-  if (declared.effect === "write") {
-    added.option("--dry-run", "run all checks and show the result without changing anything");
-  }
-  if (declared.isWatched) added.option("--watch", "repeat every 2 s until Ctrl-C");
-  added.action(async (...given: unknown[]) => {
-    const { runFeatureCommand } = await import("./feature-command.ts");
-    const options = added.optsWithGlobals<Options>();
-    const values = declared.arguments.map(({ name }, place) => {
-      const value = given[place];
-      return [name, Array.isArray(value) ? value.join(" ") : value];
-    });
-    const call = {
-      arguments: Object.fromEntries(values) as CommandArguments["arguments"],
-      flags: options,
-    };
-    await runFeatureCommand(await openTerminal(options), declared, service, call);
+  load: CommandList<Name>["load"],
+): CommandList<Name> {
+  return { service, load };
+}
+
+/** The commands of those operations that declare a command line. */
+function operations(load: () => Promise<readonly Operation<App>[]>): CommandList<"app"> {
+  return list("app", async () => {
+    const { commandsFrom } = await import("./from-operation.ts");
+    return commandsFrom(await load());
   });
+}
+
+/** The commands of all features, in the order of the help. Each list is loaded when one of its commands runs. */
+export const commandLists = {
+  admin: list("admin", async () => (await import("../features/admin/commands.ts")).adminCommands),
+  user: list("users", async () => (await import("../features/auth/commands.ts")).userCommands),
+  password: list(
+    "passwordService",
+    async () => (await import("../features/auth/commands.ts")).passwordCommands,
+  ),
+  session: list(
+    "sessions",
+    async () => (await import("../features/auth/sessions/commands.ts")).sessionCommands,
+  ),
+  customer: operations(
+    async () => (await import("../features/customers/api.ts")).customerOperations,
+  ),
+  apiKey: list(
+    "apiKeys",
+    async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
+  ),
+  wallet: list(
+    "wallets",
+    async () => (await import("../features/wallets/commands.ts")).walletCommands,
+  ),
+  invoice: list(
+    "invoices",
+    async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
+  ),
+  batch: list(
+    "invoiceBatches",
+    async () => (await import("../features/invoices/batches/commands.ts")).batchCommands,
+  ),
+  payment: list(
+    "oversight",
+    async () => (await import("../features/admin/cross-organization/commands.ts")).paymentCommands,
+  ),
+  queue: list(
+    "queues",
+    async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
+  ),
+  failure: list(
+    "oversight",
+    async () => (await import("../features/admin/queue-commands.ts")).failureCommands,
+  ),
+  webhook: list(
+    "webhooks",
+    async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
+  ),
+  endpoint: list(
+    "webhooks",
+    async () => (await import("../features/webhooks/endpoint-commands.ts")).endpointCommands,
+  ),
+  transfer: list(
+    "transfers",
+    async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
+  ),
+  receipt: list(
+    "receipts",
+    async () => (await import("../features/receipts/commands.ts")).receiptCommands,
+  ),
+  refund: list(
+    "refunds",
+    async () => (await import("../features/refunds/commands.ts")).refundCommands,
+  ),
+  decision: list(
+    "decisions",
+    async () =>
+      (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
+  ),
+  paymentPolicy: list(
+    "organizationService",
+    async () => (await import("../features/organizations/commands.ts")).paymentPolicyCommands,
+  ),
+  paymentLink: list(
+    "paymentLinks",
+    async () => (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
+  ),
+  branding: list(
+    "organizationService",
+    async () => (await import("../features/organizations/commands.ts")).brandingCommands,
+  ),
+  origin: list(
+    "organizationService",
+    async () => (await import("../features/organizations/commands.ts")).originCommands,
+  ),
+  billing: list(
+    "billingReader",
+    async () => (await import("../features/billing/commands.ts")).billingCommands,
+  ),
+  billingOperator: list(
+    "billingOperator",
+    async () => (await import("../features/billing/commands.ts")).billingOperatorCommands,
+  ),
+  balance: list(
+    "balanceService",
+    async () => (await import("../features/billing/commands.ts")).balanceCommands,
+  ),
+  receiveWallet: list(
+    "receiveWallet",
+    async () => (await import("../features/billing/commands.ts")).receiveWalletCommands,
+  ),
+  analytics: list(
+    "analytics",
+    async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
+  ),
+  export: list(
+    "exports",
+    async () => (await import("../features/exports/commands.ts")).exportCommands,
+  ),
+  audit: list(
+    "auditLogs",
+    async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
+  ),
+  rate: list("rates", async () => (await import("../features/rates/commands.ts")).rateCommands),
+  chain: list(
+    "chains",
+    async () => (await import("../features/payments/sandbox/commands.ts")).chainCommands,
+  ),
+  sandbox: list(
+    "sandbox",
+    async () => (await import("../features/payments/sandbox/commands.ts")).sandboxCommands,
+  ),
+} as const;
+
+export type CommandListName = keyof typeof commandLists;
+
+/** The parts of a command that the help, the completion and the parser need before it runs. */
+export interface DescribedCommand extends Pick<
+  Command,
+  "name" | "summary" | "arguments" | "flags" | "examples" | "isWatched"
+> {
+  /** The list of features.ts that has it. */
+  readonly list: CommandListName;
+  readonly hasPassword: boolean;
+  /** Whether --dry-run tries it out. */
+  readonly isTried: boolean;
+}
+
+/** Returns the commands as they are declared, for the build. */
+export async function describeCommands(): Promise<readonly DescribedCommand[]> {
+  const described = await Promise.all(
+    Object.entries(commandLists).map(async ([list, { load }]) => {
+      const commands: readonly Command[] = await load();
+      return commands.map((command): DescribedCommand => ({
+        list: list as CommandListName,
+        name: command.name,
+        summary: command.summary,
+        arguments: command.arguments,
+        flags: command.flags,
+        examples: command.examples,
+        isWatched: command.isWatched,
+        hasPassword: command.password !== null,
+        isTried: command.effect === "write",
+      }));
+    }),
+  );
+  return described.flat();
 }

@@ -1,5 +1,4 @@
-import type { Dependencies } from "../compose/dependencies.ts";
-import { networksOf } from "../compose/networks.ts";
+import type { App } from "../app.ts";
 import { servingOf } from "../compose/servers.ts";
 import { makersOf, type ServiceName, type ServiceOf } from "../compose/services.ts";
 import { secretFor, secretOf } from "../compose/store-fingerprint.ts";
@@ -13,19 +12,19 @@ import {
 } from "../compose/store-place.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { createIds } from "../kernel/id.ts";
-import type { PlainConfig } from "../platform/config/config.ts";
-import { loadPlainConfig } from "../platform/config/load.ts";
+import type { Config } from "../platform/config/config.ts";
+import { networksOf } from "../platform/config/enabled-networks.ts";
 import type { Database, Reader } from "../platform/database/database.ts";
 import { openForReading } from "../platform/database/read-only.ts";
 import { currentVersion } from "../platform/database/schema/migrate.ts";
+import { createJournal } from "../platform/journal/index.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { noMetrics } from "../platform/metrics/metrics.ts";
-import { once } from "../platform/once.ts";
 import { passwordCost } from "../platform/secrets/passwords.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
 import { fingerprint, type ServerSecret } from "../platform/secrets/server-secret.ts";
 import { sandboxOff } from "./failures/refusals.ts";
-import { storeOptions, type Flags } from "./settings.ts";
+import { loadStoreSettings, type Flags } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The open store of a command, with the service that it calls. */
@@ -54,10 +53,10 @@ export async function openService<Name extends ServiceName>(
   name: Name,
   isReading: boolean,
 ): Promise<OpenStore<ServiceOf<Name>>> {
-  const { config, tables } = await loadPlainConfig(storeOptions(terminal, flags));
-  const logger = createLogger({ level: terminal.isVerbose ? config.logLevel : "error" });
+  const { config: own } = await loadStoreSettings(terminal, "cli", flags);
+  const logger = createLogger({ level: terminal.isVerbose ? own.logLevel : "error" });
   const [clock, randomBytes, ids] = [systemClock, systemRandom, createIds(systemRandom)];
-  const opened = await openCommandStore(config, logger, isReading);
+  const opened = await openCommandStore(own, logger, isReading);
   const { db, secret } = opened;
   const stop = new AbortController();
   const close = async () => {
@@ -65,18 +64,17 @@ export async function openService<Name extends ServiceName>(
     await opened.close();
   };
   try {
-    const serving = servingOf({ ...config, networks: [] }, db, { clock, name: "command" });
+    const serving = servingOf(own, db, { clock, name: "command" });
     // Commands show the links of the server, which payers can reach, and issue on the networks that it reads.
     await serving.follow();
-    const parts: Dependencies = {
-      config,
-      networks: once(async () => {
-        const own = await tables.networks();
-        return networksOf({ ...own, ...serving.networks(own) });
-      }),
-      plans: tables.plans,
-      rates: tables.rates,
+    const enabled = serving.networks(own);
+    // The workers of servers find the work in the store.
+    const wake = () => undefined;
+    const app: App = {
+      config: { ...own, networks: enabled.networks },
+      networks: networksOf(enabled),
       db,
+      journal: createJournal({ ids, wake }),
       secret,
       clock,
       ids,
@@ -88,19 +86,17 @@ export async function openService<Name extends ServiceName>(
       listening: serving.listening,
       stopping: stop.signal,
       lastTickAt: () => null,
-      // The workers of servers find the work in the store.
-      wakeUps: { wake: () => undefined, nudge: () => undefined },
+      wake,
+      nudge: wake,
     };
-    // Which networks of the server this command does not know, its notes tell whatever it changes.
-    if (!isReading) await parts.networks();
-    const service = (await makersOf(parts)[name]()) as ServiceOf<Name> | null;
+    const service = (await makersOf(app)[name]()) as ServiceOf<Name> | null;
     if (service === null) throw sandboxOff();
     return {
       db,
       service,
-      storeName: storeName(config),
-      isUsualStore: isUsualStore(config),
-      organization: config.organization,
+      storeName: storeName(own),
+      isUsualStore: isUsualStore(own),
+      organization: own.organization,
       notes: () => serving.notes(),
       close,
     };
@@ -111,7 +107,7 @@ export async function openService<Name extends ServiceName>(
 }
 
 async function openCommandStore(
-  config: PlainConfig,
+  config: Config,
   logger: Logger,
   isReading: boolean,
 ): Promise<{

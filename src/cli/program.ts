@@ -1,3 +1,6 @@
+import { eventTypes } from "../platform/events/catalogue.ts";
+import { subscriptionStatuses } from "../features/billing/status.ts";
+import { paymentHabits } from "../features/billing/rehearsal/habits.ts";
 import { Command as Program } from "commander";
 import type { SettingOption } from "../platform/config/options.ts";
 import { programVersion } from "../platform/version.ts";
@@ -9,6 +12,7 @@ import {
   addNouns,
   examples,
   isNoun,
+  shells,
   type OpenTerminal,
   type Options,
 } from "./command-words.ts";
@@ -50,8 +54,8 @@ export async function makeProgram(
   const spoken = spokenWords(words);
   if (!namesOwnCommand(spoken)) {
     const [noun = ""] = spoken;
-    const { addFeatures } = await import("./features.ts");
-    addFeatures(program, openTerminal, isNoun(noun) ? noun : null);
+    const { addFeatures } = await import("./manifest.ts");
+    await addFeatures(program, openTerminal, isNoun(noun) ? noun : null);
   }
   addHelp(program, openTerminal);
   return program;
@@ -213,7 +217,7 @@ const ownCommands: readonly OwnCommand[] = [
         "--event-types <list>",
         "such as invoice.paid,refund.requested (default: all)",
         {
-          choices: async () => (await import("../platform/events/catalogue.ts")).eventTypes,
+          choices: eventTypes,
           isList: true,
         },
       ],
@@ -255,20 +259,14 @@ const ownCommands: readonly OwnCommand[] = [
         "--payments <when>",
         "with --months: merchants pay on-time (default), late or never",
         {
-          async choices() {
-            const { paymentHabits } = await import("../features/billing/rehearsal/payers.ts");
-            return paymentHabits;
-          },
+          choices: paymentHabits,
         },
       ],
       [
         "--status <status>",
         "without --months: only subscriptions that are trialing, active, past_due, suspended or canceled",
         {
-          async choices() {
-            const { subscriptionStatuses } = await import("../features/billing/status.ts");
-            return subscriptionStatuses;
-          },
+          choices: subscriptionStatuses,
         },
       ],
       ["--limit <number>", "without --months: number of items to show, 1 to 100 (default 20)"],
@@ -288,7 +286,7 @@ const ownCommands: readonly OwnCommand[] = [
     argument: {
       name: "shell",
       description: "bash, zsh or fish",
-      choices: async () => (await import("./completion/scripts.ts")).shells,
+      choices: shells,
     },
     run: async (terminal, _flags, shell) => {
       (await import("./completion/scripts.ts")).printScript(terminal, shell ?? "");

@@ -1,7 +1,7 @@
 import { Server as TcpServer, type AddressInfo } from "node:net";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { App } from "../compose/app.ts";
+import type { Program } from "../compose/app.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import { createHttpServer } from "../server.ts";
 
@@ -36,7 +36,7 @@ export interface Serving {
 
 /** Listens on the first free port and starts the background work. When it resolves, the server answers requests. */
 export async function startServing(
-  app: App,
+  app: Program,
   { host, ports }: { readonly host: string; readonly ports: readonly number[] },
 ): Promise<Serving> {
   const server = await listen(app, host, ports);
@@ -55,7 +55,7 @@ export async function startServing(
   };
 }
 
-async function listen(app: App, host: string, ports: readonly number[]): Promise<Server> {
+async function listen(app: Program, host: string, ports: readonly number[]): Promise<Server> {
   const [port = 0, ...others] = ports;
   const server = createHttpServer(app);
   try {
@@ -107,7 +107,7 @@ function closeAfterAnswers(server: Server): void {
 }
 
 /** Serves for the configured delay, then lets nobody in, and resolves when the last request is answered. */
-async function drain(server: Server, app: App): Promise<void> {
+async function drain(server: Server, app: Program): Promise<void> {
   await delay(app.config.stopDelayMs);
   // They would stay open for as long as the server does.
   app.checkout.live.end();

@@ -25,17 +25,12 @@ export function loadStoreSettings(
   return loadSettings(terminal, mode, { dataDir, config });
 }
 
-/** Returns how the settings of a command that works on a store are found, to be read with `loadPlainConfig`. */
-export function storeOptions({ surroundings }: Terminal, { dataDir, config }: Flags) {
-  return { mode: "cli", flags: { dataDir, config }, env: surroundings.env } as const;
-}
-
 /** Finds a command's store without loading the other settings. @throws ConfigError */
 export function findCommandStore(
-  terminal: Terminal,
-  flags: Flags,
+  { surroundings }: Terminal,
+  { dataDir, config }: Flags,
 ): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
-  return findStore(storeOptions(terminal, flags));
+  return findStore({ mode: "cli", flags: { dataDir, config }, env: surroundings.env });
 }
 
 /**

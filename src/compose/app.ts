@@ -19,11 +19,13 @@ import type { StatusService } from "../features/admin/status/operations-status.t
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../kernel/id.ts";
 import type { Config } from "../platform/config/config.ts";
+import { networksOf, type EnabledNetworks } from "../platform/config/enabled-networks.ts";
 import { pendingMigrations } from "../platform/database/schema.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { watchWrites } from "../platform/database/watch-writes.ts";
 import { createBackground, type Background } from "../platform/jobs/background.ts";
 import { endJobLeases } from "../platform/jobs/job-leases.ts";
+import { createJournal } from "../platform/journal/index.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { noMetrics, type Metrics } from "../platform/metrics/metrics.ts";
 import { noteForwarding } from "../platform/forwarding.ts";
@@ -32,15 +34,14 @@ import { passwordCost, type PasswordCost } from "../platform/secrets/passwords.t
 import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { networksOf, type EnabledNetworks } from "./networks.ts";
+import type { App } from "../app.ts";
 import { servingOf, type Serving } from "./servers.ts";
 import { makeServices, type Services } from "./services.ts";
-import { modules, mountModules } from "./modules.ts";
+import { modules, mountModules, type Wired } from "./modules.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 
-/** Dependencies from outside the program. Tests replace these and nothing else; no setting reaches them. */
+/** App from outside the program. Tests replace these and nothing else; no setting reaches them. */
 export interface Externals {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
@@ -56,16 +57,13 @@ export interface Externals {
   readonly starting: AbortSignal;
 }
 
-export interface App extends Services {
-  readonly config: Config;
+/** The whole program of a process. */
+export interface Program extends App, Services {
   readonly version: string;
   readonly background: Background;
-  readonly metrics: Metrics;
   readonly trustedProxies: readonly ReturnType<typeof parseRange>[];
   /** Records that forwarding headers arrived while no proxy was trusted. */
   readonly noteForwarding: () => Promise<void>;
-  /** Returns the URL prefix of links. */
-  readonly baseUrl: () => string;
   /** This process among the servers of its store. */
   readonly servers: Serving;
   /** Called by the server once it knows its port. */
@@ -94,7 +92,7 @@ export async function createApp(
   own: Config,
   storeMode: StoreMode,
   outside: Partial<Externals> = {},
-): Promise<App> {
+): Promise<Program> {
   const external = externalsOf(own, outside);
   const { clock, randomBytes, logger, metrics } = external;
   const ids = createIds(randomBytes);
@@ -110,37 +108,49 @@ export async function createApp(
   const config: Config = { ...own, networks: enabled.networks };
   const { baseUrl, listening } = serving;
   const stop = new AbortController();
-  const parts: Dependencies = {
+  let running: Background | null = null;
+  const wake = (worker: string) => {
+    running?.wake(worker);
+    // Every commit that raises an event wakes the relay. The event may change a page that is open.
+    if (worker === "relay") services.checkout.live.look();
+  };
+  const app: App = {
     ...external,
     config,
-    networks: () => Promise.resolve(networksOf(enabled)),
-    plans: () => Promise.resolve(own.plans),
-    rates: () => Promise.resolve(own.rates),
+    networks: networksOf(enabled),
     db,
+    journal: createJournal({
+      ids,
+      wake: () => {
+        wake("relay");
+      },
+    }),
     secret,
     ids,
     baseUrl,
     listening,
     stopping: stop.signal,
-    lastTickAt: () => background.lastTickAt(),
-    wakeUps: { wake: () => undefined, nudge: () => undefined },
+    lastTickAt: () => running?.lastTickAt() ?? null,
+    wake,
+    nudge: (worker) => {
+      running?.nudge(worker);
+    },
   };
-  const services = await makeServices(parts);
-  const wired = { ...services, config };
-  const background = makeBackground(parts, services, config, serving.name);
+  const services = await makeServices(app);
+  const wired = { ...app, ...services };
+  const prober = services.installationStatus.prober(serving.name, systemContext("probes"));
+  const workers = [...makeWorkers(app, services), prober];
+  const background = (running = createBackground({ workers, clock, logger }));
   for (const group of modules.flatMap((module) => module.metrics?.(wired) ?? [])) {
     metrics.add(group);
   }
 
   return {
-    ...services,
-    config,
+    ...wired,
     version: programVersion(),
     background,
-    metrics,
     trustedProxies: config.trustProxy.map(parseRange),
     noteForwarding: () => noteForwarding(db, clock),
-    baseUrl,
     servers: serving,
     listensAt: serving.listensAt,
 
@@ -154,7 +164,7 @@ export async function createApp(
       strictAnswers: external.strictAnswers,
     }),
 
-    ...lifeOf(config, services, { background, serving, isRefusing, stop }),
+    ...lifeOf(wired, { background, serving, isRefusing, stop }),
   };
 }
 
@@ -184,26 +194,26 @@ function externalsOf(config: Config, outside: Partial<Externals>): Externals {
 
 /** Returns how the program starts, how it is, and how it ends. */
 function lifeOf(
-  config: Config,
-  services: Services,
+  wired: Wired,
   running: {
     readonly background: Background;
     readonly serving: Serving;
     readonly isRefusing: () => boolean;
     readonly stop: AbortController;
   },
-): Pick<App, "start" | "readiness" | "stopsSoon" | "close"> {
+): Pick<Program, "start" | "readiness" | "stopsSoon" | "close"> {
+  const { config } = wired;
   const { background, serving, isRefusing, stop } = running;
   let isStopping = false;
   return {
     async start() {
-      if (config.databaseUrl === null) await endLeases(services);
+      if (config.databaseUrl === null) await endLeases(wired);
       await serving.begin();
-      await services.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
+      await wired.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
       background.start();
     },
 
-    readiness: () => readinessOf(services, background, { isRefusing, isStopping }),
+    readiness: () => readinessOf(wired, background, { isRefusing, isStopping }),
 
     stopsSoon() {
       isStopping = true;
@@ -212,34 +222,12 @@ function lifeOf(
     async close() {
       stop.abort();
       await background.stop();
-      await services.deliverer.close();
-      await services.leases.releaseAll();
+      await wired.deliverer.close();
+      await wired.leases.releaseAll();
       await serving.end();
-      await services.db.close();
+      await wired.db.close();
     },
   };
-}
-
-/** Makes the background work, and lets the services wake it. */
-function makeBackground(
-  parts: Dependencies,
-  services: Services,
-  config: Config,
-  serverName: string,
-): Background {
-  const { clock, logger, wakeUps } = parts;
-  const prober = services.installationStatus.prober(serverName, systemContext("probes"));
-  const workers = [...makeWorkers(parts, services, config), prober];
-  const background = createBackground({ workers, clock, logger });
-  wakeUps.wake = (worker) => {
-    background.wake(worker);
-    // Every commit that raises an event wakes the relay. The event may change a page that is open.
-    if (worker === "relay") services.checkout.live.look();
-  };
-  wakeUps.nudge = (worker) => {
-    background.nudge(worker);
-  };
-  return background;
 }
 
 function rateLimiterOf(config: Config): RateLimiter {
@@ -268,14 +256,14 @@ function rateLimiterOf(config: Config): RateLimiter {
 }
 
 /** Releases everything that a dead server held: a SQLite store has only one server. */
-async function endLeases({ db, clock, leases, deliverer }: Services): Promise<void> {
+async function endLeases({ db, clock, leases, deliverer }: Wired): Promise<void> {
   await leases.endAll();
   await deliverer.reclaim();
   await db.write(systemContext("jobs"), (tx) => endJobLeases(tx, clock.now()));
 }
 
 async function readinessOf(
-  { db, clock, installationStatus }: Services,
+  { db, clock, installationStatus }: Wired,
   background: Background,
   { isRefusing, isStopping }: { readonly isRefusing: () => boolean; readonly isStopping: boolean },
 ): Promise<Readiness> {

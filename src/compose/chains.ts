@@ -5,7 +5,7 @@ import type { FetchInit } from "../platform/chain/evm/fetch.ts";
 import { makeOutwardFetch } from "../platform/outbound/proxy.ts";
 import { makeSandbox, type Sandbox } from "../platform/chain/sandbox/chain.ts";
 import type { ConfiguredNetwork } from "../platform/config/config.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { App } from "../app.ts";
 
 /** A network's providers and the alarms about them. */
 export interface WatchedProviders {
@@ -14,7 +14,7 @@ export interface WatchedProviders {
 }
 
 /** Returns access to a network; null if it has no provider. */
-export function accessTo(network: ConfiguredNetwork, parts: Dependencies): WatchedProviders | null {
+export function accessTo(network: ConfiguredNetwork, parts: App): WatchedProviders | null {
   const { db: reader, clock, logger, randomBytes, stopping } = parts;
   const { endpoints } = network;
   const fetch = makeOutwardFetch<FetchInit>(parts.config.proxy);
@@ -29,7 +29,7 @@ export function accessTo(network: ConfiguredNetwork, parts: Dependencies): Watch
 
 /** Returns the simulated network with its chain; null if none is enabled. */
 export function sandboxOf(
-  { clock, randomBytes }: Pick<Dependencies, "clock" | "randomBytes">,
+  { clock, randomBytes }: Pick<App, "clock" | "randomBytes">,
   enabled: readonly Network[],
 ): { network: Network; sandbox: Sandbox } | null {
   const network = enabled.find(({ kind }) => kind.isSimulated);

@@ -1,13 +1,11 @@
 import { urlsOfHosts } from "../platform/database/postgres/url.ts";
 import { createGuard, type Guard } from "../platform/outbound/guard.ts";
 import { createResolve } from "../platform/outbound/resolve.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { App } from "../app.ts";
 
 /** Returns the guard that keeps webhooks away from this installation's own services and network. */
-export async function guardOf(parts: Dependencies): Promise<Guard> {
-  const { config, listening, baseUrl } = parts;
-  const { enabled } = await parts.networks();
-  const providers = [...enabled.values()].flatMap(({ endpoints }) => endpoints);
+export function guardOf({ config, networks, listening, baseUrl }: App): Guard {
+  const providers = [...networks.enabled.values()].flatMap(({ endpoints }) => endpoints);
   return createGuard({
     allowCidrs: config.webhookAllowCidrs,
     resolve: createResolve(),

@@ -2,11 +2,11 @@ import { requireSubscription } from "../features/billing/subscriptions/issuing-g
 import { unlimited, type IssuingGate } from "../features/invoices/issuing/plan.ts";
 import { keepIssuing, requireVerified } from "../features/organizations/issuing.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { PlainConfig } from "../platform/config/config.ts";
+import type { Config } from "../platform/config/config.ts";
 
 /** Requires that an organization is verified, if the settings want that, and then what billing requires. */
 export function issuingGateOf(
-  { verification, billing }: Pick<PlainConfig, "verification" | "billing">,
+  { verification, billing }: Pick<Config, "verification" | "billing">,
   clock: Clock,
 ): IssuingGate {
   return async (reader, organizationId) => {

@@ -28,23 +28,17 @@ import { makeRefundRequests } from "../features/refunds/changes.ts";
 import { makeRefundService } from "../features/refunds/service.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
-import type { Journal } from "../platform/journal/index.ts";
 import type { ConfiguredNetwork } from "../platform/config/config.ts";
-import type { Dependencies } from "./dependencies.ts";
-import type { Networks } from "./networks.ts";
+import type { App } from "../app.ts";
 import { accessTo } from "./chains.ts";
 
 /**
  * Makes the services of payments and refunds, and the readers of the networks. `refunding` are the dependencies of
  * payers' refunds, and `nudgeExaminer` nudges the worker that examines the claims of a network.
  */
-export function ledgerOf(
-  parts: Dependencies,
-  journal: Journal,
-  { known, ...enabled }: Networks,
-  settlement: ReturnType<typeof makeSettlement>,
-) {
-  const { db, clock, ids } = parts;
+export function ledgerOf(parts: App, settlement: ReturnType<typeof makeSettlement>) {
+  const { db, clock, ids, journal } = parts;
+  const { known, ...enabled } = parts.networks;
   const common = { db, clock, ids, journal };
   const ledger = {
     ...common,
@@ -53,10 +47,10 @@ export function ledgerOf(
   };
   const refundLedger = makeRefundLedger({ ...ledger, networks: known });
   const wake = (network: string) => {
-    parts.wakeUps.wake(watchWorkerName(network));
+    parts.wake(watchWorkerName(network));
   };
   const nudge = (network: string) => {
-    parts.wakeUps.nudge(watchWorkerName(network));
+    parts.nudge(watchWorkerName(network));
   };
   const watched = makeWatched(parts, [...enabled.enabled.values()], ledger, nudge, {
     payments: refundLedger,
@@ -104,7 +98,7 @@ type Ledger = Omit<Parameters<typeof makeScanner>[0], "network" | "pool" | "time
 
 /** Makes the readers of every enabled network that has providers. */
 function makeWatched(
-  parts: Dependencies,
+  parts: App,
   networks: readonly ConfiguredNetwork[],
   ledger: Ledger,
   nudge: (network: string) => void,

@@ -7,7 +7,7 @@ import type { CronTask } from "../platform/jobs/cron.ts";
 import { everyHour } from "../platform/jobs/cron-line.ts";
 import type { JobHandler } from "../platform/jobs/queue.ts";
 import { pruneFailedJobs, type Prune } from "../platform/jobs/retention.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { App } from "../app.ts";
 
 /** All deletions of expired data, by job name. */
 const prunings = new Map<string, Prune>([
@@ -25,7 +25,7 @@ export const maintenanceSchedule: readonly CronTask[] = [...prunings.keys(), ann
 
 /** Creates the handlers of the scheduled jobs. */
 export function makeMaintenance(
-  { db, clock }: Pick<Dependencies, "db" | "clock">,
+  { db, clock }: Pick<App, "db" | "clock">,
   auditLogs: Pick<AuditLogService, "announceHead">,
 ): JobHandler[] {
   return [

@@ -5,11 +5,11 @@ import type { MountDependencies } from "../api/pipeline/exchange.ts";
 import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
 import type { Page } from "../api/page.ts";
 import { features } from "../features/index.ts";
-import type { Config } from "../platform/config/config.ts";
+import type { App } from "../app.ts";
 import type { Services } from "./services.ts";
 
-/** The services and parts of the platform that modules receive. */
-export type Wired = Services & { readonly config: Config };
+/** The app and the services, which modules receive. */
+export type Wired = Services & App;
 
 /** The modules of all features. This does not compile if a module needs a service that Services lacks. */
 export const modules: readonly FeatureModule<Wired>[] = features;

@@ -13,11 +13,11 @@ import type { RatesPlan } from "../platform/rates/plan.ts";
 import type { Leases } from "../platform/jobs/leases.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { maintenanceSchedule } from "./maintenance.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { App } from "../app.ts";
 
 /** Creates the service of the installation's status. */
 export function makeInstallationStatus(
-  { config, db, clock, secret, lastTickAt }: Dependencies,
+  { config, db, clock, secret, lastTickAt }: App,
   {
     networks,
     plan,

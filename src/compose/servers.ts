@@ -12,7 +12,7 @@ import type { Config } from "../platform/config/config.ts";
 import type { Database } from "../platform/database/database.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { programVersion } from "../platform/version.ts";
-import { unlistedNote, type EnabledNetworks } from "./networks.ts";
+import { unlistedNote, type EnabledNetworks } from "../platform/config/enabled-networks.ts";
 
 /** The servers of a store, as seen by this process, which may be one of them. */
 export interface Serving {

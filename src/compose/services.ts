@@ -4,11 +4,10 @@ import { second } from "../kernel/clock.ts";
 import type { Id } from "../kernel/id.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Reader } from "../platform/database/database.ts";
-import { createJournal } from "../platform/journal/index.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { checkoutUrlOf, type Dependencies } from "./dependencies.ts";
-import { isAllTest } from "./networks.ts";
+import { isAllTest } from "../platform/config/enabled-networks.ts";
+import { checkoutUrl as checkoutUrlOf, type App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
 export type ServiceMakers = ReturnType<typeof makersOf>;
@@ -20,37 +19,26 @@ export type ServiceOf<Name extends ServiceName> = NonNullable<
 /** All services, as a server has them. */
 export type Services = {
   readonly [Name in ServiceName]: Awaited<ReturnType<ServiceMakers[Name]>>;
-} & Pick<Dependencies, "db" | "clock" | "ids" | "randomBytes" | "logger" | "baseUrl">;
+};
 
 /** Makes all services. */
-export async function makeServices(parts: Dependencies): Promise<Services> {
+export async function makeServices(parts: App): Promise<Services> {
   const makers = Object.entries(makersOf(parts));
   const made = await Promise.all(makers.map(async ([name, make]) => [name, await make()] as const));
-  const { db, clock, ids, randomBytes, logger, baseUrl } = parts;
-  const services = Object.fromEntries(made) as { [Name in ServiceName]: Services[Name] };
-  return { ...services, db, clock, ids, randomBytes, logger, baseUrl };
+  return Object.fromEntries(made) as Services;
 }
 
 /**
  * Returns the functions that make the services. A command makes the one that it calls, and so loads only what that
  * needs; a server makes all of them.
  */
-export function makersOf(parts: Dependencies) {
-  const { config, db, secret, clock, ids, randomBytes, logger, baseUrl, networks, wakeUps } = parts;
-  const wake = (worker: string) => {
-    wakeUps.wake(worker);
-  };
-  const journal = createJournal({
-    ids,
-    wake: () => {
-      wake("relay");
-    },
-  });
+export function makersOf(parts: App) {
+  const { config, db, journal, secret, clock, ids, randomBytes, logger, baseUrl } = parts;
+  const { networks, wake } = parts;
+  const { known, enabled } = networks;
   const common = { db, clock, ids, journal };
   const { verification } = config;
-  const known = async () => (await networks()).known;
-  const enabled = async () => (await networks()).enabled;
-  const checkoutUrl = checkoutUrlOf(baseUrl);
+  const checkoutUrl = (checkoutId: string) => checkoutUrlOf(parts, checkoutId);
 
   const leases = once(async () => {
     const { createLeases } = await import("../platform/jobs/leases.ts");
@@ -94,10 +82,10 @@ export function makersOf(parts: Dependencies) {
     return {
       ...common,
       randomBytes,
-      networks: await enabled(),
+      networks: enabled,
       baseUrl,
       recentState: createRecentStates(clock, second),
-      quotes: createQuotes({ plan: await parts.rates(), clock, ageMaxMs: second }),
+      quotes: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
     };
   });
   const gated = once(async () => {
@@ -109,7 +97,7 @@ export function makersOf(parts: Dependencies) {
     const { makeWalletService } = await import("../features/wallets/service.ts");
     return makeWalletService({
       ...common,
-      networks: await enabled(),
+      networks: enabled,
       limits: { active: config.walletsPerOrganization, verification },
     });
   });
@@ -130,7 +118,7 @@ export function makersOf(parts: Dependencies) {
     return makeSettlement({
       ...common,
       randomBytes,
-      networks: await known(),
+      networks: known,
       baseUrl,
       countingPayments,
       invoicePaid: await paymentApplication(),
@@ -141,11 +129,11 @@ export function makersOf(parts: Dependencies) {
   // Payments and refunds.
   const payments = once(async () => {
     const { makePaymentService } = await import("../features/payments/service.ts");
-    return makePaymentService({ db, networks: await known() });
+    return makePaymentService({ db, networks: known });
   });
   const ledger = once(async () => {
     const { ledgerOf } = await import("./ledger.ts");
-    return ledgerOf(parts, journal, await networks(), await settlement());
+    return ledgerOf(parts, await settlement());
   });
 
   // Billing of the merchants.
@@ -153,8 +141,8 @@ export function makersOf(parts: Dependencies) {
     db,
     clock,
     ids,
-    catalog: await parts.plans(),
-    networks: await enabled(),
+    catalog: config.plans,
+    networks: enabled,
     managed: await managed(),
     payments: await payments(),
   }));
@@ -164,7 +152,7 @@ export function makersOf(parts: Dependencies) {
   });
   const billingReader = once(async () => {
     const { makeBillingReader } = await import("../features/billing/invoices/service.ts");
-    const catalog = await parts.plans();
+    const catalog = config.plans;
     return makeBillingReader({ db, catalog, payments: await payments(), checkoutUrl });
   });
   const announcer = once(async () => {
@@ -246,7 +234,7 @@ export function makersOf(parts: Dependencies) {
   // Payers.
   const sandbox = once(async (): Promise<SandboxService | null> => {
     const { sandboxOf } = await import("./chains.ts");
-    const simulated = sandboxOf(parts, [...(await enabled()).values()]);
+    const simulated = sandboxOf(parts, [...enabled.values()]);
     if (simulated === null) return null;
     const { makeSandboxService } = await import("../features/payments/sandbox/service.ts");
     const { watchWorkerName } = await import("../features/payments/worker.ts");
@@ -268,8 +256,8 @@ export function makersOf(parts: Dependencies) {
     return makeCheckoutService({
       db,
       clock,
-      networks: await known(),
-      enabled: new Set((await enabled()).keys()),
+      networks: known,
+      enabled: new Set(enabled.keys()),
       baseUrl,
       pageKey: deriveKey(secret, "refund-forms"),
       sources: makeCheckoutSources({ db, baseUrl }),
@@ -295,28 +283,30 @@ export function makersOf(parts: Dependencies) {
       wake: () => {
         wake("webhooks");
       },
-      guard: await guardOf(parts),
+      guard: guardOf(parts),
     };
   });
 
   const capacity = once(async () => {
     const { makeCapacityService } = await import("../features/invoices/capacity/service.ts");
-    const listed = [...(await enabled()).values()];
-    return makeCapacityService({ db, clock, networks: await known(), enabled: listed });
+    const listed = [...enabled.values()];
+    return makeCapacityService({ db, clock, networks: known, enabled: listed });
   });
   const analytics = once(async () => {
     const { makeAnalyticsService } = await import("../features/analytics/service.ts");
-    return makeAnalyticsService({ db, clock, networks: await known() });
+    return makeAnalyticsService({ db, clock, networks: known });
   });
   const rates = once(async () => {
     const { makeRatesService } = await import("../features/rates/service.ts");
     const { makeOutwardFetch } = await import("../platform/outbound/proxy.ts");
     const fetch = makeOutwardFetch(config.proxy);
-    const plan = await parts.rates();
+    const plan = config.rates;
     return makeRatesService({ db, clock, logger, journal, stopping: parts.stopping, fetch, plan });
   });
 
   return {
+    /** For features whose functions take the app itself. */
+    app: () => Promise.resolve(parts),
     leases,
     jobs,
     passwords,
@@ -342,7 +332,7 @@ export function makersOf(parts: Dependencies) {
         verification,
         members: await members(),
         organizations: await organizations(),
-        networks: await enabled(),
+        networks: enabled,
       });
     }),
     me: once(async () => {
@@ -389,19 +379,11 @@ export function makersOf(parts: Dependencies) {
     }),
     apiKeys: once(async () => {
       const { makeApiKeyService } = await import("../features/api-keys/service.ts");
-      return makeApiKeyService({ ...common, randomBytes, isTest: isAllTest(await networks()) });
+      return makeApiKeyService({ ...common, randomBytes, isTest: isAllTest(networks) });
     }),
     auditLogs: once(async () => {
       const { makeAuditLogService } = await import("../features/audit-logs/service.ts");
       return makeAuditLogService({ ...common, logger, key: deriveKey(secret, "audit-seals") });
-    }),
-    customers: once(async () => {
-      const { makeCustomerService } = await import("../features/customers/service.ts");
-      return makeCustomerService(common);
-    }),
-    networks: once(async () => {
-      const { makeNetworkService } = await import("../features/networks/service.ts");
-      return makeNetworkService({ db, networks: [...(await enabled()).values()] });
     }),
     events: once(async () => {
       const { makeEventService } = await import("../features/events/service.ts");
@@ -448,7 +430,7 @@ export function makersOf(parts: Dependencies) {
     capacity,
     capacityWatch: once(async () => {
       const { makeCapacityWatch } = await import("../features/invoices/capacity/watch.ts");
-      return makeCapacityWatch({ clock, journal, networks: await known() });
+      return makeCapacityWatch({ clock, journal, networks: known });
     }),
     analytics,
     usage: once(async () => {
@@ -469,8 +451,8 @@ export function makersOf(parts: Dependencies) {
       return makePaymentLinkService({
         ...common,
         baseUrl,
-        networks: await known(),
-        enabled: new Set((await enabled()).keys()),
+        networks: known,
+        enabled: new Set(enabled.keys()),
         invoices: await invoices(),
       });
     }),
@@ -480,7 +462,7 @@ export function makersOf(parts: Dependencies) {
       return makeReceiptService({
         clock,
         checkout: await checkout(),
-        networks: await known(),
+        networks: known,
         baseUrl,
         keys: makeReceiptKeys({ db, clock, journal, secret }),
       });
@@ -510,7 +492,7 @@ export function makersOf(parts: Dependencies) {
         clock,
         journal,
         wallets: await wallets(),
-        networks: await enabled(),
+        networks: enabled,
       });
     }),
     subscriptions: once(async () => {
@@ -528,7 +510,7 @@ export function makersOf(parts: Dependencies) {
     }),
     exports: once(async () => {
       const { makeExportService } = await import("../features/exports/service.ts");
-      return makeExportService({ ...common, stopping: parts.stopping, networks: await known() });
+      return makeExportService({ ...common, stopping: parts.stopping, networks: known });
     }),
     admin: once(async () => {
       const { makeAdminService } = await import("../features/admin/service.ts");
@@ -564,8 +546,8 @@ export function makersOf(parts: Dependencies) {
     installationStatus: once(async () => {
       const { makeInstallationStatus } = await import("./operations-status.ts");
       return makeInstallationStatus(parts, {
-        networks: [...(await enabled()).values()],
-        plan: await parts.rates(),
+        networks: [...enabled.values()],
+        plan: config.rates,
         watchers: (await ledger()).watchers,
         leases: await leases(),
         rates: await rates(),

@@ -1,5 +1,5 @@
 import type { RandomBytes } from "../kernel/id.ts";
-import type { PlainConfig } from "../platform/config/config.ts";
+import type { Config } from "../platform/config/config.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { meta } from "../platform/database/schema/meta.ts";
 import { loadServerSecret, type ServerSecret } from "../platform/secrets/server-secret.ts";
@@ -14,7 +14,7 @@ export async function secretOf(reader: Reader): Promise<string | null> {
 
 /** Loads the secret of the configured store. @throws SecretUnusable */
 export function secretFor(
-  config: PlainConfig,
+  config: Config,
   mayMake: boolean,
   randomBytes: RandomBytes,
 ): Promise<ServerSecret> {

@@ -5,7 +5,7 @@ import { platformOrganizationId } from "../features/organizations/store.ts";
 import { minute, type Clock } from "../kernel/clock.ts";
 import type { RandomBytes } from "../kernel/id.ts";
 import type { Progress } from "../platform/progress.ts";
-import type { PlainConfig } from "../platform/config/config.ts";
+import type { Config } from "../platform/config/config.ts";
 import { currentVersion, type Migration } from "../platform/database/schema/migrate.ts";
 import { migrate, pendingMigrations } from "../platform/database/schema.ts";
 import { openDatabase } from "../platform/database/open.ts";
@@ -40,7 +40,7 @@ export interface Store {
 
 /** Opens the configured store with its secret. */
 export async function openStore(
-  config: PlainConfig,
+  config: Config,
   mode: StoreMode,
   deps: {
     readonly clock: Clock;
@@ -76,7 +76,7 @@ export async function openStore(
 
 async function prepare(
   db: Database,
-  config: PlainConfig,
+  config: Config,
   mode: StoreMode,
   secret: ServerSecret,
   deps: {
@@ -120,7 +120,7 @@ async function prepare(
  */
 async function waitForEarlierServers(
   db: Database,
-  config: PlainConfig,
+  config: Config,
   {
     clock,
     logger,

@@ -1,5 +1,4 @@
 import { createSealer } from "../platform/audit/sealer.ts";
-import type { Config } from "../platform/config/config.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createCron } from "../platform/jobs/cron.ts";
@@ -9,15 +8,15 @@ import { createRelay } from "../platform/events/relay.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { backupTasks, makeScheduledBackup } from "./backup/scheduled.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { App } from "../app.ts";
 import type { Services } from "./services.ts";
 import { modules } from "./modules.ts";
 
 /** Creates all background workers. Each looks for due work itself, so any number of processes may run them. */
-export function makeWorkers(parts: Dependencies, services: Services, config: Config): Worker[] {
-  const { db, clock } = parts;
+export function makeWorkers(parts: App, services: Services): Worker[] {
+  const { config, db, clock } = parts;
   const { leases } = services;
-  const wired = { ...services, config };
+  const wired = { ...parts, ...services };
   return [
     createRelay({
       db,
@@ -40,10 +39,7 @@ export function makeWorkers(parts: Dependencies, services: Services, config: Con
       tasks: [...maintenanceSchedule, ...backupTasks(config)],
     }),
     ...Object.entries({
-      maintenance: [
-        ...makeMaintenance(parts, services.auditLogs),
-        makeScheduledBackup({ ...parts, config }),
-      ],
+      maintenance: [...makeMaintenance(parts, services.auditLogs), makeScheduledBackup(parts)],
       billing: services.billingRun.handlers,
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";
@@ -57,7 +53,7 @@ export function makeWorkers(parts: Dependencies, services: Services, config: Con
         handlers,
         context: systemContext(queue),
         wake: () => {
-          parts.wakeUps.wake(queueWorkerName(queue));
+          parts.wake(queueWorkerName(queue));
         },
       });
     }),

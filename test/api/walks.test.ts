@@ -12,7 +12,7 @@ import {
   type PlatformInvoiceRow,
 } from "../../src/features/billing/table.ts";
 import { paymentLinks } from "../../src/features/payment-links/table.ts";
-import { customers } from "../../src/features/customers/table.ts";
+import { customers } from "../../src/features/customers/store.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { invitations, memberships, users } from "../../src/features/members/table.ts";
 import { organizations } from "../../src/features/organizations/table.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { createApp, type App } from "../../src/compose/app.ts";
+import { createApp, type Program } from "../../src/compose/app.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
@@ -17,7 +17,7 @@ export interface DeskStore {
   /** Runs a command that must succeed, with --json, and returns its output. */
   json(words: readonly string[], options?: RunOptions): Promise<unknown>;
   /** The program on the same store, as a server beside the command line would have it. */
-  withApp<T>(work: (app: App) => Promise<T>): Promise<T>;
+  withApp<T>(work: (app: Program) => Promise<T>): Promise<T>;
   platformId(): Promise<Id<"organization">>;
   pendingOrganization(): Promise<Id<"organization">>;
   /** The secret of a new key. */

@@ -3,7 +3,7 @@ import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { createApp, type App } from "../../src/compose/app.ts";
+import { createApp, type Program } from "../../src/compose/app.ts";
 import { AdminOrganizationListRecord } from "../../src/features/admin/records.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -21,7 +21,7 @@ const folders = useFolders();
 const context = { actor: systemActor("tests"), requestId: null, ip: null };
 
 /** The program on the store of a folder, as a server beside the command line would have it. */
-async function withApp<T>(folder: string, work: (app: App) => Promise<T>): Promise<T> {
+async function withApp<T>(folder: string, work: (app: Program) => Promise<T>): Promise<T> {
   const { config } = await loadConfig({ mode: "cli", env: { TILL_DATA_DIR: folder } });
   const app = await createApp(config, "use", { logger: silentLogger });
   try {
@@ -118,7 +118,7 @@ describe("till init", () => {
 
   it("refuses a second time and changes nothing", async () => {
     const folder = await freshStore();
-    const count = (app: App) =>
+    const count = (app: Program) =>
       app.db.all(
         "SELECT (SELECT COUNT(*) FROM users) + (SELECT COUNT(*) FROM organizations) + (SELECT COUNT(*) FROM audit_logs) AS n",
       );

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import { makeServices, type Services } from "../../src/compose/services.ts";
-import type { Dependencies } from "../../src/compose/dependencies.ts";
-import { networksOf } from "../../src/compose/networks.ts";
+import type { App } from "../../src/app.ts";
+import { networksOf } from "../../src/platform/config/enabled-networks.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import type { Config, ConfiguredNetwork } from "../../src/platform/config/config.ts";
@@ -15,6 +15,7 @@ import { openDatabase } from "../../src/platform/database/open.ts";
 import type { Database, Tx } from "../../src/platform/database/database.ts";
 import type { Worker } from "../../src/platform/jobs/background.ts";
 import { endJobLeases } from "../../src/platform/jobs/job-leases.ts";
+import { createJournal } from "../../src/platform/journal/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
 import type { ServerSecret } from "../../src/platform/secrets/server-secret.ts";
@@ -212,16 +213,17 @@ async function start(
 ): Promise<Process> {
   const clock = { now };
   const randomBytes = (length: number) => chance.bytes(length);
-  const parts: Dependencies = {
+  const ids = createIds(randomBytes);
+  const wake = () => undefined;
+  const app: App = {
     config,
-    networks: () => Promise.resolve(networksOf({ ...config, unlisted: [] })),
-    plans: () => Promise.resolve(config.plans),
-    rates: () => Promise.resolve(config.rates),
+    networks: networksOf({ ...config, unlisted: [] }),
     db,
     secret,
     clock,
     randomBytes,
-    ids: createIds(randomBytes),
+    ids,
+    journal: createJournal({ ids, wake }),
     logger: silentLogger,
     metrics: noMetrics,
     passwordCost: { memoryCost: 8, timeCost: 1, parallelism: 1 },
@@ -229,11 +231,12 @@ async function start(
     listening: () => "https://till.example",
     stopping: new AbortController().signal,
     lastTickAt: () => null,
-    wakeUps: { wake: () => undefined, nudge: () => undefined },
+    wake,
+    nudge: wake,
     providersOf: () => chain.providers.map((provider) => provider.connect()),
   };
-  const services = await makeServices(parts);
-  const workers = makeWorkers(parts, services, config);
+  const services = await makeServices(app);
+  const workers = makeWorkers(app, services);
   // As a server does on a SQLite store: what a dead process held is free at once.
   await services.leases.endAll();
   await services.deliverer.reclaim();

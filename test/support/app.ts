@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { createApp, type App, type Externals } from "../../src/compose/app.ts";
+import { createApp, type Program, type Externals } from "../../src/compose/app.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
 import type { Clock, Instant } from "../../src/kernel/clock.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
@@ -60,7 +60,7 @@ export interface RequestOptions {
 }
 
 export interface TestApp {
-  readonly app: App;
+  readonly app: Program;
   readonly clock: MovingClock;
   readonly server: Server;
   /** Without a trailing slash. */

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { App } from "../../app.ts";
 import type { IdKind } from "../../kernel/id.ts";
 import type { Progress } from "../../platform/progress.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
@@ -16,8 +17,8 @@ export type ValueSource = IdKind | "email" | "network" | "token";
 interface TakenValue {
   /** By default from the name: an argument `walletId` and a flag `--wallet-id` take wallets. */
   readonly takes?: readonly ValueSource[];
-  /** Returns all values if they are few. */
-  choices?(): Promise<readonly string[]>;
+  /** All values, if they are few. */
+  readonly choices?: readonly string[];
   /** The value is a list of choices, with commas between them. */
   readonly isList?: true;
   /** The field of the API in which the value is sent, if its name differs: messages then name the flag instead. */
@@ -293,6 +294,45 @@ export interface Command<Service = never> {
   readonly warning: ((result: unknown) => string | null) | null;
   readonly fault: ((shown: unknown, result: unknown) => Promise<Error | null>) | null;
 }
+
+/** The parts of a flag that its declaration has in place of what the field's schema says. */
+export interface OwnFlag extends Pick<CommandFlag, "choices" | "isList"> {
+  /** Without dashes; by default the field's name. */
+  readonly name?: string;
+  readonly placeholder?: string;
+  readonly description?: string;
+}
+
+/**
+ * The command line of an operation. Its arguments, flags and effect, the call and the record come from the operation:
+ * `organizationId` is --organization, the other parameters of the path are arguments, and the fields of the query and
+ * the body are flags, of which those that must be given are prompted for.
+ */
+export type CommandLine<Result, Shown> = Pick<
+  CommandDeclaration<App, Result, Shown>,
+  | "name"
+  | "examples"
+  | "columns"
+  | "sections"
+  | "summarize"
+  | "identify"
+  | "code"
+  | "interact"
+  | "isWatched"
+  | "next"
+  | "warning"
+  | "fault"
+> & {
+  /** By default that of the operation. */
+  readonly summary?: string;
+  /** Parts of flags in place of what the schemas say, by field; null: the command does not have the flag. */
+  readonly flags?: Readonly<Record<string, OwnFlag | null>>;
+  /** The subject of a write: see `Command`. */
+  readonly look?: NonNullable<CommandDeclaration<App, Result, Shown>["look"]>;
+} & (Asking | { readonly confirm?: undefined });
+
+/** A declared command line with its types erased. */
+export type DeclaredCommandLine = CommandLine<unknown, unknown>;
 
 /** Declares commands of one service. */
 export function commandsOf<Service>() {

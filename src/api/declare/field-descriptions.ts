@@ -65,6 +65,14 @@ export function describeFields<Shape extends z.ZodRawShape, Record extends z.Zod
   return record;
 }
 
+/** Returns the description of a field of a record, by the record itself, by the field's schema, or as a common field. */
+export function describeField(record: z.ZodType | null, field: string): string | undefined {
+  const shape: z.ZodRawShape | null = record instanceof z.ZodObject ? record.shape : null;
+  if (record === null || shape === null) return undefined;
+  const schema = shape[field] as z.ZodType | undefined;
+  return described.get(record)?.[field] ?? schema?.meta()?.description ?? commonFields[field];
+}
+
 /**
  * Returns the function that describes a field of a record: by the record's own description, by that of the first
  * record that has the same field, by the field's schema, or as a common field. Undefined if none describes it.

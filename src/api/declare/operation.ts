@@ -2,6 +2,8 @@ import type { z } from "zod";
 import type { ProblemClass } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
+import type { App } from "../../app.ts";
+import type { CommandLine, DeclaredCommandLine } from "./command.ts";
 import type { CsvColumns } from "./csv.ts";
 import type { Access, Principal, MembershipAccess } from "./access.ts";
 import type { RateLimitName } from "../pipeline/rate-limits.ts";
@@ -128,6 +130,8 @@ interface Declaration<
   readonly present: (result: Result) => z.input<R>;
   /** True if the service itself found the result of an earlier request; sets the Idempotent-Replayed header. */
   readonly isReplayed?: (result: Result) => boolean;
+  /** The command that calls the operation for an operator at a terminal. */
+  readonly cli?: CommandLine<Result, z.input<R>>;
 }
 
 /** A declared operation with its types erased, as the router and the document generators read it. */
@@ -153,6 +157,7 @@ export interface Operation<Service = never> {
   readonly handle: (service: Service, call: AnyCall) => Promise<unknown>;
   readonly present: (result: unknown) => unknown;
   readonly isReplayed: (result: unknown) => boolean;
+  readonly cli: DeclaredCommandLine | null;
 }
 
 export interface AnyCall {
@@ -202,9 +207,14 @@ export function operationsOf<Service>() {
         declared.handle(service, call as unknown as Call<A, Path, QueryOf<Q>, z.output<B>, Result>),
       present: (result: unknown) => declared.present(result as Result),
       isReplayed: (result: unknown) => declared.isReplayed?.(result as Result) === true,
+      // The command line passes the results of `handle` and `present` to it.
+      cli: (declared.cli ?? null) as DeclaredCommandLine | null,
     });
   };
 }
+
+/** Declares an operation whose handler gets the app. */
+export const operation = operationsOf<App>();
 
 /** Whether a POST may be sent without a body because it has no required fields. */
 export function mayLackBody({ method, body }: Operation): boolean {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createPrometheus } from "../../platform/metrics/prometheus.ts";
 import { programVersion } from "../../platform/version.ts";
-import { createApp, type App } from "../../compose/app.ts";
+import { createApp, type Program } from "../../compose/app.ts";
 import type { LoadedConfig } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { startReceiver, type ReceivedWebhook, type Receiver } from "../demo/receiver.ts";
@@ -76,7 +76,7 @@ async function run(
   }
 }
 
-async function stop(app: App, serving: Serving | null, receiver: Receiver): Promise<void> {
+async function stop(app: Program, serving: Serving | null, receiver: Receiver): Promise<void> {
   if (serving === null) await app.close();
   else await serving.stop();
   await receiver.close();
@@ -103,7 +103,7 @@ async function writeSettings(folder: string): Promise<void> {
 
 async function printDemo(
   terminal: Terminal,
-  app: App,
+  app: Program,
   { url }: Serving,
   world: DemoWorld,
 ): Promise<void> {

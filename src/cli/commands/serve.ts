@@ -1,4 +1,4 @@
-import { createApp, type App } from "../../compose/app.ts";
+import { createApp, type Program } from "../../compose/app.ts";
 import { noStore, requireStoreFile, storeName } from "../../compose/store-place.ts";
 import { wordDifference } from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
@@ -68,7 +68,7 @@ async function serveInPlace(
 }
 
 /** Starts the server, or closes the app on failure. */
-async function startIn(app: App, config: Config): Promise<Serving> {
+async function startIn(app: Program, config: Config): Promise<Serving> {
   try {
     if (!(await app.installation.isInitialized())) throw noStore(config);
     return await startServing(app, { host: config.host, ports: [config.port] });
@@ -78,7 +78,7 @@ async function startIn(app: App, config: Config): Promise<Serving> {
   }
 }
 
-async function printStart(app: App, { url }: Serving, logger: Logger): Promise<void> {
+async function printStart(app: Program, { url }: Serving, logger: Logger): Promise<void> {
   const { config, version } = app;
   logger.info(
     {

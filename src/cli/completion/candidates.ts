@@ -59,7 +59,7 @@ async function valuesOf(
   if (choices !== null) {
     const others = isList ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
     const chosen = others.split(",");
-    return (await choices())
+    return choices
       .filter((one) => !chosen.includes(one))
       .map((one) => ({ value: others + one, description: "" }));
   }

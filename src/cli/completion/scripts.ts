@@ -1,4 +1,4 @@
-import { completionWord } from "../command-words.ts";
+import { completionWord, shells } from "../command-words.ts";
 import { UsageError } from "../failures/refusals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -67,18 +67,17 @@ end
 complete -c till -f -a '(__till_complete)'
 `;
 
-const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
-
-export const shells: readonly string[] = Object.keys(scripts);
+const scripts: Readonly<Record<(typeof shells)[number], string>> = { bash, zsh, fish };
 
 /** `till completion`: prints the script for a shell. */
 export function printScript(terminal: Terminal, shell: string): void {
-  const script = scripts[shell];
-  if (script === undefined) {
+  const known = shells.find((name) => name === shell);
+  if (known === undefined) {
     throw new UsageError(
       `There is no completion for ${JSON.stringify(shell)}. Give ${shells.join(", ")}.`,
     );
   }
+  const script = scripts[known];
   if (terminal.form === "json") terminal.data(JSON.stringify({ shell, script }));
   else terminal.surroundings.stdout.write(script);
 }

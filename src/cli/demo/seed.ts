@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
-import type { App } from "../../compose/app.ts";
+import type { Program } from "../../compose/app.ts";
 import { presentInvoice } from "../../features/invoices/present.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
@@ -40,7 +40,7 @@ const profile = {
 
 /** Creates the platform, a merchant and an invoice through the same services as the API. */
 export async function seed(
-  app: App,
+  app: Program,
   context: WriteContext,
   receiver: { readonly url: string; readonly trust: (secret: string) => void },
 ): Promise<DemoWorld> {
@@ -81,7 +81,7 @@ export async function seed(
 
 /** Creates a verified merchant, owned by the demo's admin so that one login shows everything. */
 async function addMerchant(
-  app: App,
+  app: Program,
   context: WriteContext,
   ownerId: Id<"user">,
 ): Promise<Id<"organization">> {
@@ -106,7 +106,7 @@ function newXpub(randomBytes: RandomBytes): string {
 }
 
 async function issueInvoice(
-  app: App,
+  app: Program,
   context: WriteContext,
   organizationId: Id<"organization">,
 ): Promise<{ checkoutUrl: string; invoiceId: string }> {
@@ -126,7 +126,7 @@ async function issueInvoice(
 }
 
 /** Retries until the network's watcher is ready; before that, invoices are refused. */
-async function whenNetworkIsReady<T>(app: App, issue: () => Promise<T>): Promise<T> {
+async function whenNetworkIsReady<T>(app: Program, issue: () => Promise<T>): Promise<T> {
   const until = app.clock.now() + readyMs;
   for (;;) {
     try {

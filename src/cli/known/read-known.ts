@@ -1,4 +1,4 @@
-import { loadPlainConfig, type LoadOptions } from "../../platform/config/load.ts";
+import { loadConfig, type LoadOptions } from "../../platform/config/load.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { openForReading } from "../../platform/database/read-only.ts";
 import { requireStoreFile, storeFile } from "../../compose/store-place.ts";
@@ -15,7 +15,7 @@ export async function readKnown<Result>(
   options: LoadOptions,
   read: (reader: Reader, organization: string | null) => Promise<Result>,
 ): Promise<Result | null> {
-  const { config } = await loadPlainConfig(options);
+  const { config } = await loadConfig(options);
   await requireStoreFile(config);
   const { databaseUrl, organization } = config;
   const place = databaseUrl === null ? { sqliteFile: storeFile(config) } : { url: databaseUrl };

@@ -6,8 +6,8 @@ import { declarationOf } from "../command-words.ts";
 /** The values that an argument or a flag takes. */
 export interface Takes {
   readonly sources: readonly ValueSource[];
-  /** Returns all values; null if they are not few. */
-  readonly choices: (() => Promise<readonly string[]>) | null;
+  /** All values; null if they are not few. */
+  readonly choices: readonly string[] | null;
   readonly isList: boolean;
   /** Whether it is the path of a file or a folder. */
   readonly isFile: boolean;
@@ -28,10 +28,9 @@ export function takesOf(parsed: Argument | Option): Takes {
   // Settings list their choices as the placeholder.
   const listed = placeholder.split("|");
   const isListed = declared === undefined && listed.length > 1;
-  const [choices, sources] = [declared?.choices?.bind(declared), declared?.takes];
   return {
-    sources: sources ?? sourcesOf(name, placeholder),
-    choices: choices ?? (isListed ? () => Promise.resolve(listed) : null),
+    sources: declared?.takes ?? sourcesOf(name, placeholder),
+    choices: declared?.choices ?? (isListed ? listed : null),
     isList: declared?.isList ?? false,
     isFile: fileNames.includes(placeholder),
   };

@@ -1,4 +1,4 @@
-import type { App } from "../../compose/app.ts";
+import type { Program } from "../../compose/app.ts";
 import { NetworkNotEnabled } from "../../features/wallets/errors.ts";
 import { readReceiver } from "../../features/wallets/rules.ts";
 import { Problem } from "../../kernel/errors.ts";
@@ -63,7 +63,7 @@ export function receiverFault(networks: readonly Network[], text: string): strin
  * wallet. Null: none.
  */
 export async function addWallets(
-  app: Pick<App, "wallets" | "receiveWallet">,
+  app: Pick<Program, "wallets" | "receiveWallet">,
   context: WriteContext,
   organizationId: Id<"organization">,
   first: NamedReceiver | null,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import type { Progress } from "../../platform/progress.ts";
-import type { PlainConfig } from "../../platform/config/config.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
 import { backupFolder, targetOf } from "./files.ts";
 import { makeBackup } from "./make-backup.ts";
@@ -17,7 +17,7 @@ const NotBackedUp = defineProblem({
  * @throws NotBackedUp if the folder of the backups cannot be written
  */
 export async function backUpBeforeMigration(
-  config: PlainConfig,
+  config: Config,
   secret: ServerSecret,
   { version, instance }: { readonly version: number; readonly instance: string | null },
   clock: Clock,

@@ -5,7 +5,7 @@ import { readBackupRecord, recordBackup } from "../../platform/backup/record.ts"
 import type { Config } from "../../platform/config/config.ts";
 import type { CronTask } from "../../platform/jobs/cron.ts";
 import type { JobHandler } from "../../platform/jobs/queue.ts";
-import type { Dependencies } from "../dependencies.ts";
+import type { App } from "../../app.ts";
 import { pruneBackups, targetOf } from "./files.ts";
 import { makeBackup, type MadeBackup } from "./make-backup.ts";
 import { recordOf } from "./record.ts";
@@ -14,7 +14,7 @@ const name = "back up";
 /** The time limit of a scheduled backup with its verification, in milliseconds. */
 const timeMax = 6 * hour;
 
-type Parts = Pick<Dependencies, "db" | "secret" | "clock" | "logger"> & { readonly config: Config };
+type Parts = Pick<App, "config" | "db" | "secret" | "clock" | "logger">;
 
 /** Returns the task that enqueues scheduled backups, if there is a schedule. */
 export function backupTasks({

@@ -19,13 +19,14 @@ import type { Instant } from "../../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../../kernel/id.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Database } from "../../platform/database/database.ts";
+import { createJournal } from "../../platform/journal/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import { noMetrics } from "../../platform/metrics/metrics.ts";
 import type { Progress } from "../../platform/progress.ts";
 import { passwordCost } from "../../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
-import type { Dependencies } from "../dependencies.ts";
-import { networksOf } from "../networks.ts";
+import type { App } from "../../app.ts";
+import { networksOf } from "../../platform/config/enabled-networks.ts";
 import { makersOf } from "../services.ts";
 import { openScratchCopy } from "./scratch-copy.ts";
 
@@ -98,17 +99,17 @@ export async function rehearseBilling<T>(
 async function makeCopiedBilling(
   { config, secret, randomBytes, logger }: RehearsalOptions,
   db: Database,
-  clock: Dependencies["clock"],
+  clock: App["clock"],
 ) {
   const ids = createIds(randomBytes);
   const baseUrl = () => config.baseUrl ?? "";
-  const parts: Dependencies = {
-    config,
-    networks: () => Promise.resolve(networksOf({ ...config, unlisted: [] })),
-    plans: () => Promise.resolve(config.plans),
+  const wake = () => undefined;
+  const parts: App = {
     // The last rate of each pair is taken for all that follow.
-    rates: () => Promise.resolve({ ...config.rates, maxAgeMs: Number.MAX_SAFE_INTEGER }),
+    config: { ...config, rates: { ...config.rates, maxAgeMs: Number.MAX_SAFE_INTEGER } },
+    networks: networksOf({ ...config, unlisted: [] }),
     db,
+    journal: createJournal({ ids, wake }),
     secret,
     clock,
     ids,
@@ -121,7 +122,8 @@ async function makeCopiedBilling(
     stopping: new AbortController().signal,
     providersOf: () => [],
     lastTickAt: () => null,
-    wakeUps: { wake: () => undefined, nudge: () => undefined },
+    wake,
+    nudge: wake,
   };
   const makers = makersOf(parts);
   return { settlement: await makers.settlement(), billingRun: await makers.billingRun() };

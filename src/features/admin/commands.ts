@@ -1,3 +1,4 @@
+import { verificationStatuses } from "../organizations/rules.ts";
 import {
   commandsOf,
   organizationArgument,
@@ -39,10 +40,7 @@ export const adminCommands = [
       {
         flags: "--verification <status>",
         field: "verificationStatus",
-        async choices() {
-          const { verificationStatuses } = await import("../organizations/rules.ts");
-          return verificationStatuses;
-        },
+        choices: verificationStatuses,
         description:
           "only organizations with this status: unverified, pending_review, changes_requested, approved or rejected",
       },

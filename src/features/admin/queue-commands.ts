@@ -1,3 +1,6 @@
+import { eventTypes } from "../../platform/events/catalogue.ts";
+import { queues } from "../../platform/jobs/queue.ts";
+import { deliveryStatuses } from "../webhooks/status.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -65,7 +68,7 @@ export const failureCommands = [
         name: "queue",
         description: "webhooks, chain, billing or maintenance (default: all)",
         isOptional: true,
-        choices: async () => (await import("../../platform/jobs/queue.ts")).queues,
+        choices: queues,
       },
     ],
     flags: [...pageFlags],
@@ -102,10 +105,7 @@ export const failureCommands = [
         flags: "--status <status>",
         description:
           "only deliveries with this status: pending, in_progress, succeeded, failed or dead_letter",
-        async choices() {
-          const { deliveryStatuses } = await import("../webhooks/status.ts");
-          return deliveryStatuses;
-        },
+        choices: deliveryStatuses,
       },
       {
         flags: "--endpoint <id>",
@@ -116,7 +116,7 @@ export const failureCommands = [
       {
         flags: "--event-type <type>",
         description: "only events of this type",
-        choices: async () => (await import("../../platform/events/catalogue.ts")).eventTypes,
+        choices: eventTypes,
       },
       ...pageFlags,
     ],

@@ -1,3 +1,4 @@
+import { intervals } from "./buckets.ts";
 import {
   commandsOf,
   anyOrganization,
@@ -82,7 +83,7 @@ export const analyticsCommands = [
       {
         flags: "--interval <length>",
         description: "day, week or month (default day)",
-        choices: async () => (await import("./buckets.ts")).intervals,
+        choices: intervals,
       },
     ],
     examples: [
@@ -112,9 +113,7 @@ export const analyticsCommands = [
   command({
     name: "analytics top",
     summary: "Rank customers, wallets or organizations by payment volume",
-    arguments: [
-      { name: "of", description: rankings.join(", "), choices: () => Promise.resolve(rankings) },
-    ],
+    arguments: [{ name: "of", description: rankings.join(", "), choices: rankings }],
     flags: [
       {
         ...neededOrganization,

@@ -41,7 +41,7 @@ export const apiKeyCommands = [
       {
         flags: "--scopes <list>",
         description: `shop for the program of a shop; or other scopes, separated by commas: ${scopes.join(", ")}`,
-        choices: () => Promise.resolve(scopes),
+        choices: scopes,
         isList: true,
         ask: "Scopes (shop for the program of a shop)",
       },

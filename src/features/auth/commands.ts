@@ -1,3 +1,4 @@
+import { roles } from "../../api/declare/permissions.ts";
 import { commandsOf, statedOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Role } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
@@ -35,7 +36,7 @@ export const userCommands = [
       statedOrganization,
       {
         flags: "--role <role>",
-        choices: async () => (await import("../../api/declare/permissions.ts")).roles,
+        choices: roles,
         description: "role in that organization: viewer, member, admin or owner (default member)",
       },
     ],

@@ -1,3 +1,4 @@
+import { platformInvoiceStatuses } from "./records.ts";
 import {
   commandsOf,
   anyOrganization,
@@ -40,7 +41,7 @@ export const billingCommands = [
       {
         flags: "--status <status>",
         description: "only invoices that are open, paid, past_due or void",
-        choices: async () => (await import("./records.ts")).platformInvoiceStatuses,
+        choices: platformInvoiceStatuses,
       },
       ...pageFlags,
     ],

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
   email,
@@ -11,6 +12,7 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
+import type { CustomerRow } from "./store.ts";
 
 const nameLengthMax = 200;
 const externalIdLengthMax = 200;
@@ -31,6 +33,10 @@ describeFields(CustomerRecord, {
   name: "The customer's name.",
   email: "The customer's e-mail address, in lower case; null without one.",
 });
+
+export function presentCustomer(row: CustomerRow): z.input<typeof CustomerRecord> {
+  return presentRow(CustomerRecord, row, { objectVersion: row.version });
+}
 
 export const CustomerListRecord = listRecord("CustomerList", CustomerRecord);
 

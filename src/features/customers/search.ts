@@ -3,7 +3,21 @@ import { hasWords, rarestWord, wordsOf, type SearchQuery } from "../../kernel/se
 import { startingWith } from "../../platform/database/query/facets.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { customerTerms, type CustomerRow } from "./table.ts";
+import { walkBatch, type Check } from "../../platform/database/schema/checks.ts";
+import { table, text } from "../../platform/database/schema/table.ts";
+import { termCheck } from "../../platform/database/term-check.ts";
+import { customers, type CustomerRow } from "./store.ts";
+
+/** Words of customers' names, for search. */
+export const customerTerms = table(
+  "customer_terms",
+  {
+    organizationId: text<Id<"organization">>(),
+    term: text(),
+    customerId: text<Id<"customer">>(),
+  },
+  { primaryKey: ["organizationId", "term", "customerId"] },
+);
 
 /** The searchable texts of a customer. */
 export type CustomerText = Pick<CustomerRow, "id" | "name" | "email">;
@@ -75,3 +89,20 @@ export async function writeCustomerTerms(
   const rows = wordsOf(name).map((term) => ({ organizationId, term, customerId: id }));
   if (rows.length > 0) await tx.insertMany(customerTerms, rows);
 }
+
+/** Every name has its words for search, and nothing else has. */
+export const customerChecks: readonly Check[] = [
+  termCheck<CustomerRow>({
+    name: "customers.search-terms",
+    table: "customer_terms",
+    owner: "customer_id",
+    texts: "the customer's name",
+    batch: (reader, after) =>
+      reader.find(customers, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),
+    byId: (reader, ids) =>
+      reader.find(customers, `WHERE id IN ${listed(reader.dialect, 1)} ORDER BY id`, [
+        JSON.stringify(ids),
+      ]),
+    termsOf: ({ name }) => wordsOf(name),
+  }),
+];

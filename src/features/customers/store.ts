@@ -3,7 +3,49 @@ import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
-import { customers, type CustomerRow } from "./table.ts";
+import {
+  integer,
+  json,
+  table,
+  text,
+  time,
+  type RowOf,
+} from "../../platform/database/schema/table.ts";
+
+export const customers = table(
+  "customers",
+  {
+    id: text<Id<"customer">>(),
+    organizationId: text<Id<"organization">>(),
+    /** The merchant's own id of the customer. */
+    externalId: text().nullable(),
+    name: text(),
+    email: text().nullable(),
+    metadata: json<Readonly<Record<string, string>>>(),
+    version: integer(),
+    createdAt: time(),
+    updatedAt: time(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [
+      { name: "customers_organization", columns: ["organizationId", "id"] },
+      {
+        name: "customers_external_id",
+        columns: ["organizationId", "externalId"],
+        unique: true,
+        where: "external_id IS NOT NULL",
+      },
+      {
+        name: "customers_email",
+        columns: ["organizationId", "email", "id"],
+        where: "email IS NOT NULL",
+      },
+    ],
+  },
+);
+
+export type CustomerRow = RowOf<typeof customers>;
 
 export interface CustomerFilters {
   readonly email?: string | undefined;
@@ -35,7 +77,7 @@ export async function customersAmong(
 }
 
 /** Returns a page of customers, newest first. */
-export async function listCustomers(
+export async function findCustomers(
   reader: Reader,
   organizationId: Id<"organization">,
   filters: CustomerFilters,

@@ -1,3 +1,5 @@
+import { invoiceSorts } from "./search/filters.ts";
+import { invoiceStatuses } from "./rules.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -63,7 +65,7 @@ export const invoiceCommands = [
       {
         flags: "--status <status>",
         description: "with this status, or one of several: open,partially_paid",
-        choices: async () => (await import("./rules.ts")).invoiceStatuses,
+        choices: invoiceStatuses,
         isList: true,
       },
       { flags: "--network <id>", description: "on this network, such as tron" },
@@ -99,7 +101,7 @@ export const invoiceCommands = [
       {
         flags: "--sort <order>",
         description: "createdAt, paidAt or amount; a leading - means descending",
-        choices: async () => (await import("./search/filters.ts")).invoiceSorts,
+        choices: invoiceSorts,
       },
       ...pageFlags,
     ],

@@ -1,6 +1,10 @@
 import * as z from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { moneyAnswer, responseRecord } from "../../api/declare/record.ts";
+import { tokenAsset } from "../../kernel/money/asset.ts";
+import { formatMoney } from "../../kernel/money/money.ts";
+import { finalConfirmations } from "../../platform/chain/networks.ts";
+import type { OfferedNetwork } from "./networks.ts";
 
 export const NetworkTokenRecord = responseRecord("NetworkToken", {
   symbol: z.string().meta({ description: "The value for `tokenSymbol` of an invoice." }),
@@ -48,3 +52,29 @@ export const NetworkListRecord = responseRecord("NetworkList", { data: z.array(N
 describeFields(NetworkListRecord, {
   data: "All enabled networks.",
 });
+
+function presentNetwork({ network, tokens }: OfferedNetwork): z.input<typeof NetworkRecord> {
+  return {
+    id: network.id,
+    title: network.title,
+    tokenStandard: network.tokenStandard,
+    isTest: network.isTest,
+    chainId: network.chainId,
+    requiredConfirmations: network.confirmations,
+    finalConfirmations: finalConfirmations(network),
+    tokens: tokens.map(({ symbol, title, contract, decimals, dust, pegs }) => ({
+      symbol,
+      title,
+      contract: network.kind.formatAddress(contract),
+      decimals,
+      minimumAmount: formatMoney({ asset: tokenAsset(symbol, decimals), units: dust }),
+      peggedCurrencies: [...pegs],
+    })),
+  };
+}
+
+export function presentNetworks(
+  networks: readonly OfferedNetwork[],
+): z.input<typeof NetworkListRecord> {
+  return { data: networks.map(presentNetwork) };
+}

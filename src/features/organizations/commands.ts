@@ -1,3 +1,4 @@
+import { latePaymentRules } from "./rules.ts";
 import {
   commandsOf,
   organizationArgument,
@@ -47,7 +48,7 @@ export const paymentPolicyCommands = [
       neededOrganization,
       {
         flags: "--late-payments <rule>",
-        choices: async () => (await import("./rules.ts")).latePaymentRules,
+        choices: latePaymentRules,
         description:
           "payments after the invoice's deadline: accept counts them, review leaves the decision to the merchant",
       },

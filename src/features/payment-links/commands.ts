@@ -1,3 +1,4 @@
+import { linkStatuses } from "./records.ts";
 import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import {
@@ -80,7 +81,7 @@ export const paymentLinkCommands = [
       {
         flags: "--status <status>",
         description: "only links with this status: active or disabled",
-        choices: async () => (await import("./records.ts")).linkStatuses,
+        choices: linkStatuses,
       },
       ...pageFlags,
     ],

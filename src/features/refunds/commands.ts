@@ -1,3 +1,4 @@
+import { refundStatuses } from "./status.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -50,7 +51,7 @@ export const refundCommands = [
       {
         flags: "--status <status>",
         description: "only those that are requested, sent, confirmed or rejected",
-        choices: async () => (await import("./status.ts")).refundStatuses,
+        choices: refundStatuses,
       },
       { flags: "--invoice-id <id>", description: "of this invoice, by its id or your externalId" },
       ...pageFlags,

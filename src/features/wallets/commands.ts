@@ -1,3 +1,4 @@
+import { walletStatuses } from "./records.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -42,7 +43,7 @@ export const walletCommands = [
       {
         flags: "--status <status>",
         description: "only wallets with this status: active or archived",
-        choices: async () => (await import("./records.ts")).walletStatuses,
+        choices: walletStatuses,
       },
       ...pageFlags,
     ],

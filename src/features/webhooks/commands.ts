@@ -1,3 +1,4 @@
+import { replayedStatuses } from "./replay-period.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -116,7 +117,7 @@ export const webhookCommands = [
       {
         flags: "--status <status>",
         description: "with --from: dead_letter (the default) or succeeded",
-        choices: async () => (await import("./replay-period.ts")).replayedStatuses,
+        choices: replayedStatuses,
       },
       {
         flags: "--endpoint <id>",

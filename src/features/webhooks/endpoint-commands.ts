@@ -1,3 +1,5 @@
+import { eventTypes } from "../../platform/events/catalogue.ts";
+import { endpointStatuses } from "./status.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -32,7 +34,7 @@ export const endpointCommands = [
       {
         flags: "--status <status>",
         description: "only those that are enabled or disabled",
-        choices: async () => (await import("./status.ts")).endpointStatuses,
+        choices: endpointStatuses,
       },
       ...pageFlags,
     ],
@@ -77,7 +79,7 @@ export const endpointCommands = [
       {
         flags: "--event-types <list>",
         description: "such as invoice.paid,refund.requested (default: all)",
-        choices: async () => (await import("../../platform/events/catalogue.ts")).eventTypes,
+        choices: eventTypes,
         isList: true,
       },
       { flags: "--description <text>", description: "your note about the endpoint" },
@@ -129,17 +131,14 @@ export const endpointCommands = [
       {
         flags: "--event-types <list>",
         description: "such as invoice.paid,refund.requested, or all",
-        choices: async () => [
-          allTypes,
-          ...(await import("../../platform/events/catalogue.ts")).eventTypes,
-        ],
+        choices: [allTypes, ...eventTypes],
         isList: true,
       },
       { flags: "--description <text>", description: "your note about the endpoint" },
       {
         flags: "--status <status>",
         description: "enabled or disabled; enabled also tries a paused endpoint at once",
-        choices: async () => (await import("./status.ts")).endpointStatuses,
+        choices: endpointStatuses,
       },
     ],
     examples: [

@@ -13,8 +13,8 @@ export interface ConfiguredNetwork extends Network {
   readonly endpoints: readonly ProviderEndpoint[];
 }
 
-/** The settings by name, without the tables of networks, plans and rates. */
-export interface PlainConfig extends Omit<
+/** All settings by name, parsed and validated together. */
+export interface Config extends Omit<
   SettingValues,
   "configFile" | "networks" | "networksFile" | "plansFile" | "rates" | "ratesFile"
 > {
@@ -26,10 +26,6 @@ export interface PlainConfig extends Omit<
   readonly networksFile: string;
   readonly plansFile: string;
   readonly ratesFile: string;
-}
-
-/** All settings by name, parsed and validated together. */
-export interface Config extends PlainConfig {
   /** The enabled networks, in the order in which the setting names them. */
   readonly networks: readonly ConfiguredNetwork[];
   /**

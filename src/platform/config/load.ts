@@ -1,15 +1,7 @@
 import { readProxySettings, type ProxySettings } from "../outbound/proxy.ts";
 import { join } from "node:path";
 import type { Network } from "../chain/networks.ts";
-import { once } from "../once.ts";
-import type { RatesPlan } from "../rates/plan.ts";
-import {
-  type Config,
-  type ConfigProblem,
-  type LoadedConfig,
-  type PlainConfig,
-  ConfigError,
-} from "./config.ts";
+import { type Config, type ConfigProblem, type LoadedConfig, ConfigError } from "./config.ts";
 import {
   findFolderFault,
   findWriters,
@@ -23,7 +15,6 @@ import { type Reading, makeReading } from "./files/config-report.ts";
 import type { Mode, Setting, Settings, ValuesOf } from "./setting.ts";
 import { type SettingValues, isLongEnough, secretBytesMin, settings } from "./settings.ts";
 import { type SettingsFile, type Sources, findRawSettings, nameOf } from "./sources.ts";
-import type { PlanCatalog } from "./plans.ts";
 import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./files/unknown.ts";
 import { InvalidValue, readValue } from "./value-type.ts";
 
@@ -108,75 +99,14 @@ export async function findStore(
 ): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
   const { dataDir, databaseUrl } = settings;
   const { reading, values } = await readSources({ dataDir, databaseUrl }, options);
-  requireValid(reading);
+  if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
   return values;
-}
-
-/** The tables of networks, plans and rates. Each is loaded when it is needed, and once. All throw a ConfigError. */
-export interface Tables {
-  readonly networks: () => Promise<Pick<Config, "networks" | "knownNetworks">>;
-  readonly plans: () => Promise<PlanCatalog>;
-  readonly rates: () => Promise<RatesPlan>;
-}
-
-/**
- * Reads the settings without the tables, for commands, most of which need none of them. The settings of networks are
- * checked with their table.
- * @throws ConfigError
- */
-export async function loadPlainConfig(
-  options: Omit<LoadOptions, "isWritable">,
-): Promise<{ readonly config: PlainConfig; readonly tables: Tables }> {
-  const { mode } = options;
-  const { sources, reading, values } = await readSources(settings, options);
-  reading.problems.push(...findUnknown(settings, sources, null));
-  const secret = await loadSecret(values, sources, reading);
-  const proxy = readProxy(sources, reading);
-  requireValid(reading);
-  const configFile = sources.file?.path ?? null;
-  return {
-    config: { ...values, ...tableFiles(values, mode), mode, configFile, proxy, secret },
-    tables: makeTables(mode, values, sources),
-  };
 }
 
 function readProxy(sources: Sources, reading: Reading): ProxySettings {
   return readProxySettings(sources.env, (name, message) => {
     reading.problems.push({ name, message });
   });
-}
-
-function makeTables(mode: Mode, values: SettingValues, sources: Sources): Tables {
-  const files = tableFiles(values, mode);
-  const networks = once(() =>
-    loadValid(async (reading) => {
-      const table = await loadNetworkTable(files, reading);
-      const configured = await configureNetworks(values, table, sources, reading);
-      reading.problems.push(...findUnknown(settings, sources, table));
-      return table === null ? null : configured;
-    }),
-  );
-  return {
-    networks,
-    plans: once(() => loadValid((reading) => loadPlans(files, values, sources, reading))),
-    rates: once(async () => {
-      const { knownNetworks } = await networks();
-      return loadValid((reading) => loadRates(files, knownNetworks, values.rates, reading));
-    }),
-  };
-}
-
-/** Loads a table. @throws ConfigError if that reports a problem */
-async function loadValid<T>(load: (reading: Reading) => Promise<T | null>): Promise<T> {
-  const reading = makeReading();
-  const loaded = await load(reading);
-  if (loaded === null) throw new ConfigError(reading.problems, reading.settings);
-  requireValid(reading);
-  return loaded;
-}
-
-function requireValid({ problems, settings: read }: Reading): void {
-  if (problems.length > 0) throw new ConfigError(problems, read);
 }
 
 /** Loads the settings file: the named one, or else the till.yaml of the data folder if it exists. */

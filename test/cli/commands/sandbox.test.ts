@@ -1,6 +1,6 @@
 // Simulated payers, network and providers, and their effect on the invoice.
 import { expect } from "chai";
-import type { App } from "../../../src/compose/app.ts";
+import type { Program } from "../../../src/compose/app.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
@@ -11,7 +11,7 @@ import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 describe("till sandbox", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
-  async function openShop(store: DeskStore, app: App) {
+  async function openShop(store: DeskStore, app: Program) {
     const organizationId = await store.platformId();
     await app.start();
     await app.wallets.create(context, organizationId, {

@@ -3,12 +3,12 @@ import { spawnSync } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { shells } from "../../../src/cli/completion/scripts.ts";
+import { shells } from "../../../src/cli/command-words.ts";
 import { storedKinds } from "../../../src/cli/known/kinds.ts";
 import { findKnown, idsThatBegin, similar } from "../../../src/cli/known/known-values.ts";
 import { takesOf } from "../../../src/cli/known/takes.ts";
 import { makeProgram } from "../../../src/cli/program.ts";
-import { createApp, type App } from "../../../src/compose/app.ts";
+import { createApp, type Program } from "../../../src/compose/app.ts";
 import { idPrefixes, type Id, type IdKind } from "../../../src/kernel/id.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
@@ -67,7 +67,7 @@ eachStore("completion", (store) => {
 
   const idOf = (name: string) => ids.get(name) as Id<"organization">;
 
-  async function withApp(work: (app: App) => Promise<void>): Promise<void> {
+  async function withApp(work: (app: Program) => Promise<void>): Promise<void> {
     const { config } = await loadConfig({ mode: "cli", env: installation.env });
     const app = await createApp(config, "use", { logger: silentLogger });
     try {
@@ -258,9 +258,9 @@ eachStore("completion", (store) => {
         const said = / must be (?:one or more of )?([^\n]*?)(?:, separated by commas)?\n/.exec(
           message,
         );
-        expect((said?.[1] ?? message).replaceAll('"', "").split(/, | or /)).to.deep.equal(
-          await choices(),
-        );
+        expect((said?.[1] ?? message).replaceAll('"', "").split(/, | or /)).to.deep.equal([
+          ...choices,
+        ]);
         compared += 1;
       }
     }

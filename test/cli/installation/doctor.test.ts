@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
-import { createApp, type App } from "../../../src/compose/app.ts";
+import { createApp, type Program } from "../../../src/compose/app.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
@@ -24,7 +24,7 @@ interface Finding {
 eachStore("till doctor", (store) => {
   let installation: Installation;
   let data: string;
-  const apps: App[] = [];
+  const apps: Program[] = [];
   const servers: Server[] = [];
 
   beforeEach(async () => {

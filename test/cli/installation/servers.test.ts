@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createApp, type App } from "../../../src/compose/app.ts";
+import { createApp, type Program } from "../../../src/compose/app.ts";
 import { comparedSettings } from "../../../src/compose/servers.ts";
 import { serverProbes } from "../../../src/features/admin/table.ts";
 import type { Clock } from "../../../src/kernel/clock.ts";
@@ -15,7 +15,7 @@ const [one, other] = ["https://pay.example.com", "https://till.example.org/pay"]
 
 eachStore("the settings of running servers", (store) => {
   let installation: Installation;
-  const servers: App[] = [];
+  const servers: Program[] = [];
 
   beforeEach(async () => {
     const settings = { TILL_NETWORKS: "sandbox" };
@@ -37,7 +37,7 @@ eachStore("the settings of running servers", (store) => {
   async function serve(
     more: Readonly<Record<string, string>> = {},
     clock: Clock = { now: () => Date.now() },
-  ): Promise<App> {
+  ): Promise<Program> {
     const env = { ...installation.env, ...more };
     const { config } = await loadConfig({ mode: "serve", env });
     const app = await createApp(config, "migrate", { logger: silentLogger, clock });
@@ -115,7 +115,10 @@ eachStore("the settings of running servers", (store) => {
   });
 
   /** Puts other settings in the place of those that a server recorded. */
-  async function record(app: App, more: { version?: string; networks?: string[] }): Promise<void> {
+  async function record(
+    app: Program,
+    more: { version?: string; networks?: string[] },
+  ): Promise<void> {
     const settings = { ...comparedSettings(app.config, one), startedAt: Date.now(), ...more };
     await app.db.write(systemContext("servers"), (tx) =>
       tx.update(serverProbes, { settings }, "WHERE server = $1", [app.servers.name]),

@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { expect } from "chai";
 import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
-import { createApp, type App } from "../../../src/compose/app.ts";
+import { createApp, type Program } from "../../../src/compose/app.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { parseHead, formatHead, genesis, hashOf } from "../../../src/platform/audit/chain.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
@@ -167,7 +167,7 @@ eachStore("a store of a release without keyed seals", (store) => {
     const place = await store.place("migrated");
     const config = await configOf(place);
     const { logger, found } = keptLog();
-    const reopen = async (work: (app: App) => Promise<unknown>) => {
+    const reopen = async (work: (app: Program) => Promise<unknown>) => {
       const app = await createApp(config, "migrate", { logger });
       try {
         await work(app);

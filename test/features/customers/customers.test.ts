@@ -1,5 +1,6 @@
 // Customers over HTTP, on both databases: what is ordinary, what is wrong, and what is hostile.
 import { expect } from "chai";
+import { updateCustomer } from "../../../src/features/customers/customers.ts";
 import { roles } from "../../../src/api/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { events } from "../../../src/platform/events/table.ts";
@@ -145,7 +146,7 @@ eachStore("the customers API", (store) => {
     const id = made.body["id"] as Id<"customer">;
     const given = { name: undefined, email: "b@example.com" };
     const owner = ada.organizationId as Id<"organization">;
-    const row = await app.app.customers.update(testContext, owner, id, given, () => undefined);
+    const row = await updateCustomer(app.app, testContext, owner, id, given, () => undefined);
     expect(row).to.include({ name: "Ada", email: "b@example.com", externalId: "c-2" });
   });
 

@@ -1,20 +1,18 @@
 // The search for customers: which of them a query matches, and the candidates that the store finds for it.
 import { expect } from "chai";
+import type { App } from "../../../src/app.ts";
+import { createCustomer, updateCustomer } from "../../../src/features/customers/customers.ts";
 import {
-  makeCustomerService,
-  type CustomerService,
-} from "../../../src/features/customers/service.ts";
-import {
+  customerTerms,
   isFoundCustomer,
   searchCustomers,
   type CustomerText,
 } from "../../../src/features/customers/search.ts";
-import { customerTerms } from "../../../src/features/customers/table.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { searchQuery } from "../../../src/kernel/search.ts";
 import type { Database, Reader } from "../../../src/platform/database/database.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { appOf } from "../../support/context.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { anyStore, testContext, whileBroken } from "../../support/store/stores.ts";
 
@@ -47,18 +45,17 @@ anyStore("The search for customers", (store) => {
   const ids = createIds(systemRandom);
   let db: Database;
   let shop: Id<"organization">;
-  let customers: CustomerService;
+  let app: App;
   before(async () => {
     db = await store.open();
-    const journal = createJournal({ ids, wake: () => undefined });
-    customers = makeCustomerService({ db, clock: { now: () => at }, ids, journal });
+    app = appOf({ db, clock: { now: () => at }, ids });
   });
   beforeEach(async () => {
     shop = await addOrganization(db, ids, at);
   });
 
   const add = async (name: string, email: string | null = null, owner = shop) =>
-    (await customers.create(testContext, owner, { name, email })).id;
+    (await createCustomer(app, testContext, owner, { name, email })).id;
   const search = (text: string, most = 10, reader: Reader = db) =>
     searchCustomers(reader, shop, searchQuery(text), most);
 
@@ -103,11 +100,11 @@ anyStore("The search for customers", (store) => {
       return rows.map(({ term }) => term);
     };
     const rename = (name: string) =>
-      customers.update(testContext, shop, id, { name }, () => undefined);
+      updateCustomer(app, testContext, shop, id, { name }, () => undefined);
     expect(await words()).to.deep.equal(["grace", "hopper"]);
     await rename("Grace");
     expect(await words()).to.deep.equal(["grace"]);
-    await customers.update(testContext, shop, id, { email: "g@b.example" }, () => undefined);
+    await updateCustomer(app, testContext, shop, id, { email: "g@b.example" }, () => undefined);
     expect(await words()).to.deep.equal(["grace"]);
     await rename("-");
     expect(await words()).to.deep.equal([]);

@@ -2,7 +2,7 @@ import { rehearseBilling } from "../../../compose/rehearsal/rehearse-billing.ts"
 import { requireStoreFile } from "../../../compose/store-place.ts";
 import { secretFor } from "../../../compose/store-fingerprint.ts";
 import { openReadOnlyStore } from "../../../compose/read-only-store.ts";
-import { paymentHabits, type PaymentHabit } from "../../../features/billing/rehearsal/payers.ts";
+import { paymentHabits, type PaymentHabit } from "../../../features/billing/rehearsal/habits.ts";
 import { rehearsalMonthsMax } from "../../../features/billing/rehearsal/rehearsal.ts";
 import { nextInvoicesCommand } from "../../../features/billing/commands.ts";
 import { systemClock } from "../../../kernel/clock.ts";

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { createApp, type App } from "../../../compose/app.ts";
+import { createApp, type Program } from "../../../compose/app.ts";
 import { CreateWebhookEndpointRequest } from "../../../features/webhooks/records.ts";
 import { parseBody } from "../../../api/declare/request.ts";
 import { Problem } from "../../../kernel/errors.ts";
@@ -93,7 +93,7 @@ async function listenAsEndpoint(
 }
 
 async function receiveFor(
-  { webhooks, config, ids, clock }: App,
+  { webhooks, config, ids, clock }: Program,
   terminal: Terminal,
   flags: Flags,
   {
@@ -123,7 +123,7 @@ async function receiveFor(
     url: textOf(flags, "url") ?? receiver.url,
     description: `till webhook listen (${hostname()}:${String(receiver.port)})`,
     ...(eventTypes === undefined ? {} : { eventTypes }),
-  }) as Parameters<App["webhooks"]["createEndpoint"]>[2];
+  }) as Parameters<Program["webhooks"]["createEndpoint"]>[2];
   const id = ids.next("webhookEndpoint", clock.now());
   // Before the endpoint exists, so that a run which is killed at any time leaves none that nobody removes.
   await run.remember(organizationId, id);
@@ -150,7 +150,7 @@ async function receiveFor(
 
 /** Removes an endpoint; returns false if it was gone. */
 async function removeIfThere(
-  webhooks: App["webhooks"],
+  webhooks: Program["webhooks"],
   context: WriteContext,
   organizationId: Id<"organization">,
   id: Id<"webhookEndpoint">,

@@ -1,3 +1,5 @@
+import { paymentSorts } from "../../payments/filters.ts";
+import { paymentStatuses } from "../../payments/payment-status.ts";
 import { commandsOf, neededOrganization, pageFlags } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { OversightService } from "./queries.ts";
@@ -19,10 +21,7 @@ export const paymentCommands = [
       {
         flags: "--status <status>",
         description: "only payments with this status, or several: confirming,review",
-        async choices() {
-          const { paymentStatuses } = await import("../../payments/payment-status.ts");
-          return paymentStatuses;
-        },
+        choices: paymentStatuses,
         isList: true,
       },
       {
@@ -50,10 +49,7 @@ export const paymentCommands = [
       {
         flags: "--sort <order>",
         description: "createdAt, blockTime or amount, with a leading - for descending order",
-        async choices() {
-          const { paymentSorts } = await import("../../payments/filters.ts");
-          return paymentSorts;
-        },
+        choices: paymentSorts,
       },
       ...pageFlags,
     ],

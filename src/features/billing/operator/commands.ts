@@ -1,3 +1,5 @@
+import { cancelTimes } from "../lifecycle/cancel.ts";
+import { subscriptionStatuses } from "../status.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -13,7 +15,7 @@ const command = commandsOf<BillingOperator>();
 
 const statusFlag: CommandFlag = {
   flags: "--status <status>",
-  choices: async () => (await import("../status.ts")).subscriptionStatuses,
+  choices: subscriptionStatuses,
   description: "only subscriptions that are trialing, active, past_due, suspended or canceled",
 };
 
@@ -61,7 +63,7 @@ export const billingOperatorCommands = [
       neededOrganization,
       {
         flags: "--when <time>",
-        choices: async () => (await import("../lifecycle/cancel.ts")).cancelTimes,
+        choices: cancelTimes,
         description:
           "now, period_end, or never, which withdraws a scheduled cancellation (default: now)",
       },

@@ -7,11 +7,8 @@ import { systemContext } from "../../../platform/database/system-context.ts";
 import { invoicesById, type InvoiceRow } from "../../invoices/store.ts";
 import { noPayments } from "../../invoices/rules.ts";
 import type { Settlement } from "../../invoices/settlement/settlement.ts";
+import type { PaymentHabit } from "./habits.ts";
 import { platformInvoices } from "../table.ts";
-
-/** When simulated merchants pay their platform invoices. */
-export const paymentHabits = ["on-time", "late", "never"] as const;
-export type PaymentHabit = (typeof paymentHabits)[number];
 
 /**
  * How long before its due date an invoice is paid, in milliseconds: in the last daily round before it, or three days

@@ -9,7 +9,8 @@ import type { Settlement } from "../../invoices/settlement/settlement.ts";
 import type { BillingRun } from "../lifecycle/worker.ts";
 import { boundary } from "../periods.ts";
 import { billingState } from "../table.ts";
-import { confirmPayments, payInvoices, type PaymentHabit } from "./payers.ts";
+import type { PaymentHabit } from "./habits.ts";
+import { confirmPayments, payInvoices } from "./payers.ts";
 
 /** The longest rehearsal, in months. */
 export const rehearsalMonthsMax = 36;

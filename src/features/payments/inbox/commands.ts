@@ -1,3 +1,5 @@
+import { transferStatuses } from "./status.ts";
+import { claimStates } from "../hash-claims/status.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -80,7 +82,7 @@ export const transferCommands = [
       {
         flags: "--status <status>",
         description: "unmatched (the default), matched, ignored, reverted, or all",
-        choices: async () => [...(await import("./status.ts")).transferStatuses, "all"],
+        choices: [...transferStatuses, "all"],
       },
       { flags: "--list", description: "only list them, without asking about each at a terminal" },
       ...pageFlags,
@@ -216,7 +218,7 @@ export const transferCommands = [
       {
         flags: "--state <state>",
         description: "only those whose search is waiting, or ended as credited, review or refused",
-        choices: async () => (await import("../hash-claims/status.ts")).claimStates,
+        choices: claimStates,
       },
       ...pageFlags,
     ],

@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
+import { parseNetworks } from "../../chain/network-table.ts";
 import type { Network } from "../../chain/networks.ts";
-import type { RatesPlan } from "../../rates/plan.ts";
+import { parseRates, type RatesPlan } from "../../rates/plan.ts";
 import { withoutSources } from "../../rates/without-sources.ts";
 import type { Config } from "../config.ts";
-import type { PlanCatalog } from "../plans.ts";
+import { parsePlans, type PlanCatalog } from "../plans.ts";
 import type { Mode } from "../setting.ts";
 import { settings, type SettingValues } from "../settings.ts";
 import { nameOf, type Sources } from "../sources.ts";
@@ -58,14 +59,14 @@ export async function loadRates(
 function networkTable(path: string): TableFile<readonly Network[]> {
   return {
     path,
-    parse: async (text) => (await import("../../chain/network-table.ts")).parseNetworks(text),
+    parse: parseNetworks,
   };
 }
 
 function planTable(path: string): TableFile<PlanCatalog> {
   return {
     path,
-    parse: async (text) => (await import("../plans.ts")).parsePlans(text),
+    parse: parsePlans,
   };
 }
 
@@ -74,6 +75,6 @@ function rateTable(path: string, table: readonly Network[]): TableFile<RatesPlan
   const symbols = new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
   return {
     path,
-    parse: async (text) => (await import("../../rates/plan.ts")).parseRates(text, symbols),
+    parse: (content) => parseRates(content, symbols),
   };
 }

@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { rehearseBilling } from "../../../../src/compose/rehearsal/rehearse-billing.ts";
 import { secretFor } from "../../../../src/compose/store-fingerprint.ts";
 import { makeMonthlySums } from "../../../../src/features/billing/rehearsal/sums.ts";
-import type { PaymentHabit } from "../../../../src/features/billing/rehearsal/payers.ts";
+import type { PaymentHabit } from "../../../../src/features/billing/rehearsal/habits.ts";
 import { platformInvoices } from "../../../../src/features/billing/table.ts";
 import { boundary } from "../../../../src/features/billing/periods.ts";
 import { day, second, toIso } from "../../../../src/kernel/clock.ts";

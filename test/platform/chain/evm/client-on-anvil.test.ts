@@ -1,3 +1,4 @@
+import { readYaml } from "../../../../src/platform/config/files/yaml-content.ts";
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
@@ -14,7 +15,7 @@ import {
 import { describeOnAnvil } from "../../../support/suites/describe-on-anvil.ts";
 
 const networks = parseNetworks(
-  readFileSync(new URL("../../../../config/networks.yaml", import.meta.url), "utf8"),
+  readYaml(readFileSync(new URL("../../../../config/networks.yaml", import.meta.url), "utf8")),
 );
 
 function networkOf(id: string): Network {

@@ -1,56 +1,47 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { notFound } from "../../kernel/errors.ts";
-import type { Id, IdSource } from "../../kernel/id.ts";
+import type { App } from "../../app.ts";
+import { defineProblem, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import { difference, type Journal } from "../../platform/journal/index.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import { UniqueViolation } from "../../platform/database/errors.ts";
-import type { Database, WriteContext } from "../../platform/database/database.ts";
-import { ExternalIdTaken } from "./errors.ts";
-import { presentCustomer } from "./present.ts";
+import { difference } from "../../platform/journal/index.ts";
+import type { z } from "zod";
+import {
+  presentCustomer,
+  type CreateCustomerRequest,
+  type UpdateCustomerRequest,
+} from "./records.ts";
 import { writeCustomerTerms } from "./search.ts";
-import { findCustomer, listCustomers, type CustomerFilters } from "./store.ts";
-import { customers, type CustomerRow } from "./table.ts";
+import {
+  customers,
+  findCustomer,
+  findCustomers,
+  type CustomerFilters,
+  type CustomerRow,
+} from "./store.ts";
 
-export interface CustomerInput {
-  readonly name: string;
-  readonly email?: string | null | undefined;
-  readonly externalId?: string | null | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-}
+export const ExternalIdTaken = defineProblem({
+  code: "external_id_taken",
+  status: 409,
+  title: "The externalId belongs to another customer",
+  remedy:
+    "List the customers with this `externalId` and use that customer, or send another `externalId`.",
+});
 
-/** Changes to a customer: absent leaves a field unchanged, null clears it; metadata is replaced as a whole. */
-export type CustomerChanges = {
-  readonly [Name in keyof CustomerInput]?: CustomerInput[Name] | undefined;
-};
-
-export type CustomerService = Bound<typeof methods>;
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly journal: Journal;
-}
-
-const methods = { list, get, create, update };
-
-export function makeCustomerService(deps: Deps): CustomerService {
-  return bind(deps, methods);
-}
-
-async function list(
-  { db }: Deps,
+/** Returns a page of an organization's customers, newest first. */
+export async function listCustomers(
+  { db }: App,
   organizationId: Id<"organization">,
-  { limit, cursor, ...given }: CustomerFilters & PageQuery,
+  { limit, cursor, ...query }: CustomerFilters & PageQuery,
 ): Promise<Page<CustomerRow>> {
-  const filters = { ...given, email: given.email?.toLowerCase() };
+  const filters = { ...query, email: query.email?.toLowerCase() };
   const page = parsePage({ limit, cursor }, "customers", { organizationId, ...filters });
-  return toPage(await listCustomers(db, organizationId, filters, page), page);
+  return toPage(await findCustomers(db, organizationId, filters, page), page);
 }
 
-async function get(
-  { db }: Deps,
+/** Returns a customer. @throws a 404 problem if the organization has none with this id */
+export async function getCustomer(
+  { db }: App,
   organizationId: Id<"organization">,
   customerId: Id<"customer">,
 ): Promise<CustomerRow> {
@@ -59,12 +50,12 @@ async function get(
   return row;
 }
 
-/** Creates a customer; 409 `external_id_taken` if another customer of the organization has the externalId. */
-function create(
-  { db, clock, ids, journal }: Deps,
+/** Creates a customer. @throws ExternalIdTaken if another customer of the organization has the externalId */
+export function createCustomer(
+  { db, clock, ids, journal }: App,
   context: WriteContext,
   organizationId: Id<"organization">,
-  input: CustomerInput,
+  input: z.output<typeof CreateCustomerRequest>,
 ): Promise<CustomerRow> {
   return db.write(context, async (tx) => {
     const at = clock.now();
@@ -94,13 +85,17 @@ function create(
   });
 }
 
-/** Changes a customer; 409 `external_id_taken` as above. */
-async function update(
-  { db, clock, journal }: Deps,
+/**
+ * Changes a customer: an absent field remains unchanged, null clears it, and metadata is replaced as a whole.
+ * @param expect throws if the caller has read another version
+ * @throws ExternalIdTaken as `createCustomer` does
+ */
+export async function updateCustomer(
+  { db, clock, journal }: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   customerId: Id<"customer">,
-  changes: CustomerChanges,
+  input: z.output<typeof UpdateCustomerRequest>,
   expect: (current: CustomerRow) => void,
 ): Promise<CustomerRow> {
   try {
@@ -112,12 +107,12 @@ async function update(
       ]);
       if (current === null) throw notFound();
       expect(current);
-      const given = Object.fromEntries(
-        Object.entries(changes).filter(([, value]) => value !== undefined),
+      const fields = Object.fromEntries(
+        Object.entries(input).filter(([, value]) => value !== undefined),
       ) as Partial<CustomerRow>;
-      const changed = difference({ ...current }, given);
-      if (Object.keys(changed).length === 0) return current;
-      const set = { ...given, version: current.version + 1, updatedAt: at };
+      const changes = difference({ ...current }, fields);
+      if (Object.keys(changes).length === 0) return current;
+      const set = { ...fields, version: current.version + 1, updatedAt: at };
       await tx.update(customers, set, "WHERE id = $1", [customerId]);
       const next = { ...current, ...set };
       await writeCustomerTerms(tx, next, current.name);
@@ -126,7 +121,7 @@ async function update(
         organizationId,
         subjectType: "customer",
         subjectId: customerId,
-        changes: changed,
+        changes,
         events: {
           types: ["customer.updated"],
           version: next.version,

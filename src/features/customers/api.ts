@@ -1,20 +1,29 @@
 import * as z from "zod";
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { ExternalIdTaken } from "./errors.ts";
-import { presentCustomer } from "./present.ts";
+import {
+  createCustomer,
+  ExternalIdTaken,
+  getCustomer,
+  listCustomers,
+  updateCustomer,
+} from "./customers.ts";
 import {
   CreateCustomerRequest,
   CustomerListRecord,
   CustomerRecord,
+  presentCustomer,
   UpdateCustomerRequest,
 } from "./records.ts";
-import type { CustomerService } from "./service.ts";
-import type { CustomerRow } from "./table.ts";
+import { customerChecks } from "./search.ts";
+import type { CustomerRow } from "./store.ts";
 
-const operation = operationsOf<CustomerService>();
+/** The columns of customers in a terminal. */
+const columns = ["id", "name", "email", ["externalId", "External ID"], "createdAt"] as const;
 
 export const customerOperations = [
   operation({
@@ -36,8 +45,17 @@ export const customerOperations = [
     },
     response: { status: 200, record: CustomerListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
+    handle: (app, call) => listCustomers(app, call.organizationId, call.query),
     present: (page: Page<CustomerRow>) => mapPage(page, presentCustomer),
+    cli: {
+      name: "customer list",
+      summary: "List an organization's customers, newest first",
+      examples: [
+        "till customer list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till customer list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --email bo@example.com --json",
+      ],
+      columns,
+    },
   }),
   operation({
     id: "createCustomer",
@@ -49,8 +67,19 @@ export const customerOperations = [
     request: { body: CreateCustomerRequest },
     response: { status: 201, record: CustomerRecord },
     errors: [ExternalIdTaken],
-    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    handle: (app, call) => createCustomer(app, call.context, call.organizationId, call.body),
     present: presentCustomer,
+    cli: {
+      name: "customer add",
+      summary: "Add a customer, to whom invoices can be addressed",
+      examples: [
+        "till customer add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name 'Bo Jansen' --email bo@example.com",
+        "till customer add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name Bo --external-id 4711 --json",
+      ],
+      flags: { metadata: null },
+      columns,
+      next: ({ id }) => `till invoice create --customer-id ${id}`,
+    },
   }),
   operation({
     id: "getCustomer",
@@ -61,7 +90,7 @@ export const customerOperations = [
     access: organization("customers:read"),
     response: { status: 200, record: CustomerRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId, call.params.customerId),
+    handle: (app, call) => getCustomer(app, call.organizationId, call.params.customerId),
     present: presentCustomer,
   }),
   operation({
@@ -75,8 +104,9 @@ export const customerOperations = [
     request: { body: UpdateCustomerRequest },
     response: { status: 200, record: CustomerRecord },
     errors: [ExternalIdTaken],
-    handle: (service, call) =>
-      service.update(
+    handle: (app, call) =>
+      updateCustomer(
+        app,
         call.context,
         call.organizationId,
         call.params.customerId,
@@ -86,3 +116,8 @@ export const customerOperations = [
     present: presentCustomer,
   }),
 ];
+
+export const customersModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: customerOperations },
+  checks: customerChecks,
+};

@@ -1,6 +1,6 @@
-import { defineProblem } from "../kernel/errors.ts";
-import type { Network } from "../platform/chain/networks.ts";
-import type { Config, ConfiguredNetwork } from "../platform/config/config.ts";
+import { defineProblem } from "../../kernel/errors.ts";
+import type { Network } from "../chain/networks.ts";
+import type { Config, ConfiguredNetwork } from "./config.ts";
 
 /** The running server reads networks of another networks file. */
 const NetworksUnknown = defineProblem({

@@ -1,10 +1,9 @@
+import type { App } from "../../app.ts";
 import { authenticated } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
-import { presentNetworks } from "./present.ts";
-import { NetworkListRecord } from "./records.ts";
-import type { NetworkService } from "./service.ts";
-
-const operation = operationsOf<NetworkService>();
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
+import { listNetworks } from "./networks.ts";
+import { NetworkListRecord, presentNetworks } from "./records.ts";
 
 export const networkOperations = [
   operation({
@@ -18,7 +17,11 @@ export const networkOperations = [
     access: authenticated("networks:read"),
     response: { status: 200, record: NetworkListRecord },
     errors: [],
-    handle: (service) => service.list(),
+    handle: (app) => listNetworks(app),
     present: presentNetworks,
   }),
 ];
+
+export const networksModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: networkOperations },
+};

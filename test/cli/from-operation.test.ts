@@ -1,0 +1,175 @@
+// Commands that come from the declaration of an operation: each kind of field becomes a flag, and each flag the field.
+import { expect } from "chai";
+import * as z from "zod";
+import type { App } from "../../src/app.ts";
+import { organization } from "../../src/api/declare/access.ts";
+import type { Command, OwnFlag } from "../../src/api/declare/command.ts";
+import { pageParameters } from "../../src/api/declare/list.ts";
+import { operation, type AnyCall } from "../../src/api/declare/operation.ts";
+import { callOf, propertyOf } from "../../src/cli/command-call.ts";
+import { commandsFrom } from "../../src/cli/from-operation.ts";
+import type { Terminal } from "../../src/cli/terminal/terminal.ts";
+import { InvalidRequest } from "../../src/kernel/errors.ts";
+
+/** The calls of the handler since the command was run. */
+let calls: AnyCall[] = [];
+
+interface Request {
+  readonly query?: Readonly<Record<string, z.ZodType>>;
+  readonly body?: z.ZodType;
+}
+
+function commandOf(request: Request, flags: Readonly<Record<string, OwnFlag | null>> = {}) {
+  const [command] = commandsFrom([
+    operation({
+      id: "tryCustomer",
+      group: "Customers",
+      method: request.body === undefined ? "GET" : "POST",
+      path: "/organizations/{organizationId}/customers/{customerId}/try",
+      summary: "Try a customer",
+      access: organization("customers:read"),
+      request,
+      response: { status: 200, record: z.object({ id: z.string() }) },
+      errors: [],
+      handle(_app, call) {
+        calls.push(call as unknown as AnyCall);
+        return Promise.resolve({ id: "one" });
+      },
+      present: (result: { readonly id: string }) => result,
+      cli: { name: "customer try", examples: ["till a", "till b"], columns: ["id"], flags },
+    }),
+  ]);
+  if (command === undefined) throw new Error("there is no command");
+  return command;
+}
+
+/** Runs a command with flags by their names, and returns the call of the operation. */
+async function called(
+  command: Command<App>,
+  flags: Readonly<Record<string, string | boolean>>,
+): Promise<AnyCall> {
+  const given = {
+    arguments: { customerId: "cus_1" },
+    flags: Object.fromEntries(
+      Object.entries({ organization: "org_1", ...flags }).map(([name, value]) => [
+        propertyOf(name),
+        value,
+      ]),
+    ),
+    password: null,
+    named: { organization: null },
+    readings: new Map<string, Promise<Buffer>>(),
+    output: { isTaken: false },
+    progress: () => undefined,
+  };
+  const terminal = { requestId: "req_1" } as unknown as Terminal;
+  calls = [];
+  // The handler of these operations uses no app.
+  await command.handle({} as App, callOf(terminal, given, null), null);
+  const [got] = calls;
+  if (got === undefined) throw new Error("the handler was not called");
+  return got;
+}
+
+const flagsOf = ({ flags }: Command<App>) =>
+  flags.slice(1).map(({ flags: written, description }) => `${written}: ${description}`);
+
+describe("The command of an operation", () => {
+  it("has an argument or a flag for each parameter and field, with the words of the declaration", () => {
+    const read = commandOf({
+      query: {
+        ...pageParameters,
+        email: z.string().optional().meta({ description: "Only of this one. Case is ignored." }),
+      },
+    });
+    expect(read).to.include({ name: "customer try", summary: "Try a customer", effect: "read" });
+    expect(read.arguments).to.deep.equal([
+      { name: "customerId", description: "the customer's id" },
+    ]);
+    expect(read.flags[0]?.flags).to.equal("--organization <id|name>");
+    expect(flagsOf(read)).to.deep.equal([
+      "--email <address>: only of this one; case is ignored",
+      "--limit <number>: items per page, 1 to 100 (default 20)",
+      "--cursor <text>: the nextCursor of the previous page, with the same filters",
+    ]);
+
+    const write = commandOf({
+      body: z.strictObject({
+        legalName: z.string().meta({ description: "The name by law." }),
+        days: z.int().min(1).max(30).nullish().meta({ description: "The days." }),
+        isDraft: z.boolean().optional().meta({ description: "Keeps it a draft." }),
+        kind: z.enum(["a", "b"]).optional().meta({ description: "The kind." }),
+        tags: z.array(z.string()).optional().meta({ description: "The tags." }),
+      }),
+    });
+    expect(write.effect).to.equal("write");
+    expect(flagsOf(write)).to.deep.equal([
+      "--legal-name <text>: the name by law",
+      "--days <number>: the days, 1 to 30",
+      "--is-draft: keeps it a draft",
+      "--kind <text>: the kind",
+      "--tags <list>: the tags",
+    ]);
+    expect(write.flags.map(({ ask }) => ask)).to.deep.equal([
+      ...[undefined, "The name by law", undefined, undefined, undefined, undefined],
+    ]);
+    expect(write.flags.map(({ choices }) => choices)[4]).to.deep.equal(["a", "b"]);
+  });
+
+  it("passes each value to the operation as the schema takes it", async () => {
+    const shape = {
+      name: z.string(),
+      days: z.int().nullish(),
+      isDraft: z.boolean().optional(),
+      tags: z.array(z.string()).optional(),
+    };
+    const write = commandOf({ body: z.strictObject(shape) });
+    const call = await called(write, { name: "A", days: "7", "is-draft": true, tags: "a, b" });
+    expect(call).to.deep.include({
+      params: { customerId: "cus_1" },
+      organizationId: "org_1",
+      query: {},
+      body: { name: "A", days: 7, isDraft: true, tags: ["a", "b"] },
+    });
+    expect((await called(write, { name: "A" })).body).to.deep.equal({ name: "A" });
+
+    const read = commandOf({ query: { email: z.string().toLowerCase().optional() } });
+    const { query, body } = await called(read, { email: "A@B.example" });
+    expect(query).to.deep.equal({ email: "a@b.example" });
+    expect(body).to.equal(undefined);
+  });
+
+  it("refuses what the schema refuses, and names the field", async () => {
+    const write = commandOf({ body: z.strictObject({ days: z.int().optional() }) });
+    for (const days of ["x", "1.5", "", "0x10"]) {
+      const error = await called(write, { days }).then(
+        () => null,
+        (refusal: unknown) => refusal,
+      );
+      expect(error, days).to.be.instanceOf(InvalidRequest);
+      expect(JSON.stringify(error)).to.contain("/days");
+    }
+  });
+
+  it("can name a flag otherwise, and leave one out", async () => {
+    const write = commandOf(
+      { body: z.strictObject({ walletId: z.string(), metadata: z.object({}).optional() }) },
+      {
+        walletId: { name: "wallet", placeholder: "id", description: "the wallet" },
+        metadata: null,
+      },
+    );
+    expect(flagsOf(write)).to.deep.equal(["--wallet <id>: the wallet"]);
+    // Messages about the field name the flag.
+    expect(write.flags[1]).to.include({ field: "walletId", ask: "The wallet" });
+    expect((await called(write, { wallet: "wal_1" })).body).to.deep.equal({ walletId: "wal_1" });
+  });
+
+  it("is refused if no flag could give a field that the declaration does not leave out", () => {
+    const metadata = z.record(z.string(), z.string()).optional();
+    expect(() => commandOf({ body: z.strictObject({ metadata }) })).to.throw(
+      "tryCustomer: no flag can give metadata: declare cli.flags.metadata",
+    );
+    expect(() => commandOf({ body: z.array(z.string()) })).to.throw("the body of tryCustomer");
+  });
+});

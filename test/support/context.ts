@@ -1,0 +1,34 @@
+import type { App } from "../../src/app.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { createIds } from "../../src/kernel/id.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { createJournal } from "../../src/platform/journal/index.ts";
+import { silentLogger } from "../../src/platform/logger/index.ts";
+import { noMetrics } from "../../src/platform/metrics/metrics.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+
+/** Returns an app on a store, for functions that are tested without a server. Anything else that a function uses throws. */
+export function appOf(given: Partial<App> & { readonly db: Database }): App {
+  const ids = given.ids ?? createIds(systemRandom);
+  const parts: Partial<App> = {
+    clock: systemClock,
+    ids,
+    randomBytes: systemRandom,
+    journal: createJournal({ ids, wake: () => undefined }),
+    logger: silentLogger,
+    metrics: noMetrics,
+    baseUrl: () => "https://till.example",
+    listening: () => "https://till.example",
+    stopping: new AbortController().signal,
+    lastTickAt: () => null,
+    wake: () => undefined,
+    nudge: () => undefined,
+    ...given,
+  };
+  return new Proxy(parts, {
+    get(target, name) {
+      if (name in target) return target[name as keyof App];
+      throw new Error(`the test gives its app no ${String(name)}`);
+    },
+  }) as App;
+}
