@@ -1,45 +1,92 @@
-import type { Clock, Instant } from "./kernel/clock.ts";
-import type { IdSource, RandomBytes } from "./kernel/id.ts";
+import type { Clock } from "./kernel/clock.ts";
+import { createIds, type IdSource, type RandomBytes } from "./kernel/id.ts";
 import type { PooledProvider } from "./platform/chain/providers/provider.ts";
 import type { Config, ConfiguredNetwork } from "./platform/config/config.ts";
-import type { Networks } from "./platform/config/enabled-networks.ts";
+import {
+  networksOf,
+  type EnabledNetworks,
+  type Networks,
+} from "./platform/config/enabled-networks.ts";
 import type { Database } from "./platform/database/database.ts";
-import type { Journal } from "./platform/journal/index.ts";
+import type { Background } from "./platform/jobs/background.ts";
+import { createJournal, type Journal } from "./platform/journal/index.ts";
 import type { Logger } from "./platform/logger/index.ts";
 import type { Metrics } from "./platform/metrics/metrics.ts";
 import type { PasswordCost } from "./platform/secrets/passwords.ts";
 import type { ServerSecret } from "./platform/secrets/server-secret.ts";
 
 /** The context of every function. A server and a command each make one, which all calls get as their first argument. */
-export interface App {
+export interface App extends Outside {
   readonly config: Config;
   /** The networks of the running server, with the settings of this process. */
   readonly networks: Networks;
   readonly db: Database;
   readonly journal: Journal;
   readonly secret: ServerSecret;
-  readonly clock: Clock;
   readonly ids: IdSource;
+  /** Returns the URL with which links begin, without a trailing slash. */
+  readonly baseUrl: () => string;
+  /** Returns the address on which the server listens, independent of the base URL. */
+  readonly listening: () => string;
+  /** Aborted when the program stops, so that waits for providers end. */
+  readonly stopping: AbortSignal;
+  /** Replaces a network's configured providers; tests only. */
+  readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
+  /** The background work of a server; null in a command, whose work the servers find in the store. */
+  running: Pick<Background, "wake" | "nudge" | "lastTickAt"> | null;
+}
+
+/** The function's context inside a transaction: it reads and writes with that only. */
+export type InTx = Omit<App, "db">;
+
+/** The parts that come from outside the program. */
+export interface Outside {
+  readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly logger: Logger;
   /** Metrics of this process. */
   readonly metrics: Metrics;
   /** Hashing cost of new passwords. */
   readonly passwordCost: PasswordCost;
-  /** Returns the URL with which links begin, without a trailing slash. */
-  readonly baseUrl: () => string;
-  /** Returns the address on which this process listens, independent of the base URL. */
-  readonly listening: () => string;
-  /** Aborted when the program stops, so that waits for providers end. */
-  readonly stopping: AbortSignal;
-  /** Replaces a network's configured providers; tests only. */
-  readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
-  /** Returns the time of the scheduler's last tick; null before the first. */
-  readonly lastTickAt: () => Instant | null;
-  /** Wakes a background worker by its name. In a command it does nothing: the workers of servers find the work. */
-  readonly wake: (worker: string) => void;
-  /** Wakes a background worker for a request without a credential: see `Background`. */
-  readonly nudge: (worker: string) => void;
+}
+
+/** The parts of an app that differ between a server, a command and a rehearsal. */
+export interface AppParts
+  extends Outside, Pick<App, "config" | "db" | "secret" | "baseUrl" | "listening"> {
+  /** The networks of the running server; by default those of the settings. */
+  readonly enabled?: EnabledNetworks;
+  readonly stopping?: AbortSignal;
+  readonly providersOf?: NonNullable<App["providersOf"]>;
+}
+
+export function makeApp({ config, enabled, ...parts }: AppParts): App {
+  const ids = createIds(parts.randomBytes);
+  const networks = enabled ?? { ...config, unlisted: [] };
+  const app: App = {
+    stopping: new AbortController().signal,
+    ...parts,
+    config: { ...config, networks: networks.networks },
+    networks: networksOf(networks),
+    ids,
+    journal: createJournal({ ids, wake: () => app.running?.wake("relay") }),
+    running: null,
+  };
+  return app;
+}
+
+/**
+ * Returns a function that makes an object with the first call for an app and returns the same one afterwards: for what
+ * keeps a state in the process, such as a cache, and for what is derived from the secret.
+ */
+export function perApp<T>(make: (app: App) => T): (app: App | InTx) => T {
+  const made = new WeakMap<App | InTx, { readonly object: T }>();
+  return (app) => {
+    const known = made.get(app);
+    if (known !== undefined) return known.object;
+    const object = make(app as App);
+    made.set(app, { object });
+    return object;
+  };
 }
 
 /** Returns the URL of a checkout. */

@@ -1,4 +1,4 @@
-import type { App } from "../app.ts";
+import { makeApp } from "../app.ts";
 import { servingOf } from "../compose/servers.ts";
 import { makersOf, type ServiceName, type ServiceOf } from "../compose/services.ts";
 import { secretFor, secretOf } from "../compose/store-fingerprint.ts";
@@ -11,13 +11,10 @@ import {
   storeName,
 } from "../compose/store-place.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { createIds } from "../kernel/id.ts";
 import type { Config } from "../platform/config/config.ts";
-import { networksOf } from "../platform/config/enabled-networks.ts";
 import type { Database, Reader } from "../platform/database/database.ts";
 import { openForReading } from "../platform/database/read-only.ts";
 import { currentVersion } from "../platform/database/schema/migrate.ts";
-import { createJournal } from "../platform/journal/index.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { noMetrics } from "../platform/metrics/metrics.ts";
 import { passwordCost } from "../platform/secrets/passwords.ts";
@@ -55,7 +52,7 @@ export async function openService<Name extends ServiceName>(
 ): Promise<OpenStore<ServiceOf<Name>>> {
   const { config: own } = await loadStoreSettings(terminal, "cli", flags);
   const logger = createLogger({ level: terminal.isVerbose ? own.logLevel : "error" });
-  const [clock, randomBytes, ids] = [systemClock, systemRandom, createIds(systemRandom)];
+  const [clock, randomBytes] = [systemClock, systemRandom];
   const opened = await openCommandStore(own, logger, isReading);
   const { db, secret } = opened;
   const stop = new AbortController();
@@ -68,27 +65,19 @@ export async function openService<Name extends ServiceName>(
     // Commands show the links of the server, which payers can reach, and issue on the networks that it reads.
     await serving.follow();
     const enabled = serving.networks(own);
-    // The workers of servers find the work in the store.
-    const wake = () => undefined;
-    const app: App = {
-      config: { ...own, networks: enabled.networks },
-      networks: networksOf(enabled),
+    const { baseUrl, listening } = serving;
+    const outside = { clock, randomBytes, logger, metrics: noMetrics, passwordCost };
+    const { signal: stopping } = stop;
+    const app = makeApp({
+      ...outside,
+      config: own,
+      enabled,
       db,
-      journal: createJournal({ ids, wake }),
       secret,
-      clock,
-      ids,
-      randomBytes,
-      logger,
-      metrics: noMetrics,
-      passwordCost,
-      baseUrl: serving.baseUrl,
-      listening: serving.listening,
-      stopping: stop.signal,
-      lastTickAt: () => null,
-      wake,
-      nudge: wake,
-    };
+      baseUrl,
+      listening,
+      stopping,
+    });
     const service = (await makersOf(app)[name]()) as ServiceOf<Name> | null;
     if (service === null) throw sandboxOff();
     return {

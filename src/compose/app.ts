@@ -16,39 +16,32 @@ import {
 import { makeProblemPage } from "../features/checkout/page/problem-page.ts";
 import { spendAllowance } from "../features/organizations/allowance.ts";
 import type { StatusService } from "../features/admin/status/operations-status.ts";
-import { second, systemClock, type Clock } from "../kernel/clock.ts";
-import { createIds, type RandomBytes } from "../kernel/id.ts";
+import { second, systemClock } from "../kernel/clock.ts";
+import { createIds } from "../kernel/id.ts";
 import type { Config } from "../platform/config/config.ts";
-import { networksOf, type EnabledNetworks } from "../platform/config/enabled-networks.ts";
+import type { EnabledNetworks } from "../platform/config/enabled-networks.ts";
 import { pendingMigrations } from "../platform/database/schema.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { watchWrites } from "../platform/database/watch-writes.ts";
 import { createBackground, type Background } from "../platform/jobs/background.ts";
 import { endJobLeases } from "../platform/jobs/job-leases.ts";
-import { createJournal } from "../platform/journal/index.ts";
-import { createLogger, type Logger } from "../platform/logger/index.ts";
-import { noMetrics, type Metrics } from "../platform/metrics/metrics.ts";
+import { createLogger } from "../platform/logger/index.ts";
+import { noMetrics } from "../platform/metrics/metrics.ts";
 import { noteForwarding } from "../platform/forwarding.ts";
 import { parseRange } from "../platform/outbound/address.ts";
-import { passwordCost, type PasswordCost } from "../platform/secrets/passwords.ts";
+import { passwordCost } from "../platform/secrets/passwords.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import type { App } from "../app.ts";
+import { makeApp, type App, type Outside } from "../app.ts";
 import { servingOf, type Serving } from "./servers.ts";
 import { makeServices, type Services } from "./services.ts";
 import { modules, mountModules, type Wired } from "./modules.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 
-/** App from outside the program. Tests replace these and nothing else; no setting reaches them. */
-export interface Externals {
-  readonly clock: Clock;
-  readonly randomBytes: RandomBytes;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** Hashing cost of new passwords. */
-  readonly passwordCost: PasswordCost;
+/** Parts from outside the program. Tests replace these and nothing else; no setting reaches them. */
+export interface Externals extends Outside {
   /** A response that does not match its record throws instead of being logged. */
   readonly strictAnswers: boolean;
   /** A write inside a write throws at once, and so does a read that bypasses its tx. */
@@ -94,59 +87,47 @@ export async function createApp(
   outside: Partial<Externals> = {},
 ): Promise<Program> {
   const external = externalsOf(own, outside);
-  const { clock, randomBytes, logger, metrics } = external;
-  const ids = createIds(randomBytes);
+  const { clock, logger, metrics } = external;
   const opened = await openStore(own, storeMode, external);
   const { secret } = opened;
   const { db, isRefusing } = watchWrites(opened.db);
 
-  const serving = servingOf(own, db, { clock, name: ids.unguessable("prc") });
+  const name = createIds(external.randomBytes).unguessable("prc");
+  const serving = servingOf(own, db, { clock, name });
   const enabled = await followed(own, storeMode, serving).catch(async (error: unknown) => {
     await db.close();
     throw error;
   });
-  const config: Config = { ...own, networks: enabled.networks };
   const { baseUrl, listening } = serving;
   const stop = new AbortController();
-  let running: Background | null = null;
-  const wake = (worker: string) => {
-    running?.wake(worker);
-    // Every commit that raises an event wakes the relay. The event may change a page that is open.
-    if (worker === "relay") services.checkout.live.look();
-  };
-  const app: App = {
+  const { signal: stopping } = stop;
+  const app = makeApp({
     ...external,
-    config,
-    networks: networksOf(enabled),
+    config: own,
+    enabled,
     db,
-    journal: createJournal({
-      ids,
-      wake: () => {
-        wake("relay");
-      },
-    }),
     secret,
-    ids,
     baseUrl,
     listening,
-    stopping: stop.signal,
-    lastTickAt: () => running?.lastTickAt() ?? null,
-    wake,
-    nudge: (worker) => {
-      running?.nudge(worker);
+    stopping,
+  });
+  const { config } = app;
+  const wired = Object.assign(app, await makeServices(app));
+  const prober = wired.installationStatus.prober(serving.name, systemContext("probes"));
+  const background = createBackground({ workers: [...makeWorkers(wired), prober], clock, logger });
+  app.running = {
+    ...background,
+    wake(worker) {
+      background.wake(worker);
+      // Every commit that raises an event wakes the relay. The event may change a page that is open.
+      if (worker === "relay") wired.checkout.live.look();
     },
   };
-  const services = await makeServices(app);
-  const wired = { ...app, ...services };
-  const prober = services.installationStatus.prober(serving.name, systemContext("probes"));
-  const workers = [...makeWorkers(app, services), prober];
-  const background = (running = createBackground({ workers, clock, logger }));
   for (const group of modules.flatMap((module) => module.metrics?.(wired) ?? [])) {
     metrics.add(group);
   }
 
-  return {
-    ...wired,
+  return Object.assign(wired, {
     version: programVersion(),
     background,
     trustedProxies: config.trustProxy.map(parseRange),
@@ -154,9 +135,9 @@ export async function createApp(
     servers: serving,
     listensAt: serving.listensAt,
 
-    problemPage: makeProblemPage(services.checkout),
+    problemPage: makeProblemPage(wired.checkout),
     mountables: mountModules(wired, {
-      gatekeeper: gatekeeperOf(services),
+      gatekeeper: gatekeeperOf(wired),
       idempotency: createIdempotency({ db, clock, key: deriveKey(secret, "idempotency-keys") }),
       rateLimiter: rateLimiterOf(config),
       logger,
@@ -165,7 +146,7 @@ export async function createApp(
     }),
 
     ...lifeOf(wired, { background, serving, isRefusing, stop }),
-  };
+  });
 }
 
 /** Commands show the links of the server, which payers can reach, and issue on the networks that it reads. */

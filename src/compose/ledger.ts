@@ -47,10 +47,10 @@ export function ledgerOf(parts: App, settlement: ReturnType<typeof makeSettlemen
   };
   const refundLedger = makeRefundLedger({ ...ledger, networks: known });
   const wake = (network: string) => {
-    parts.wake(watchWorkerName(network));
+    parts.running?.wake(watchWorkerName(network));
   };
   const nudge = (network: string) => {
-    parts.nudge(watchWorkerName(network));
+    parts.running?.nudge(watchWorkerName(network));
   };
   const watched = makeWatched(parts, [...enabled.enabled.values()], ledger, nudge, {
     payments: refundLedger,

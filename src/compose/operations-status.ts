@@ -17,7 +17,7 @@ import type { App } from "../app.ts";
 
 /** Creates the service of the installation's status. */
 export function makeInstallationStatus(
-  { config, db, clock, secret, lastTickAt }: App,
+  app: App,
   {
     networks,
     plan,
@@ -34,6 +34,7 @@ export function makeInstallationStatus(
     readonly capacity: CapacityService;
   },
 ): StatusService {
+  const { config, db, clock, secret } = app;
   return makeStatusService({
     db,
     clock,
@@ -41,7 +42,7 @@ export function makeInstallationStatus(
     networks,
     auditKey: deriveKey(secret, "audit-seals"),
     holdsLease: (name) => leases.holds(name),
-    lastTickAt,
+    lastTickAt: () => app.running?.lastTickAt() ?? null,
     schedule: maintenanceSchedule,
     holdUse: () => capacity.fullest(),
     rates: plan.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,

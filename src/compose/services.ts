@@ -34,7 +34,8 @@ export async function makeServices(parts: App): Promise<Services> {
  */
 export function makersOf(parts: App) {
   const { config, db, journal, secret, clock, ids, randomBytes, logger, baseUrl } = parts;
-  const { networks, wake } = parts;
+  const { networks } = parts;
+  const wake = (worker: string) => parts.running?.wake(worker);
   const { known, enabled } = networks;
   const common = { db, clock, ids, journal };
   const { verification } = config;

@@ -8,52 +8,48 @@ import { createRelay } from "../platform/events/relay.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { backupTasks, makeScheduledBackup } from "./backup/scheduled.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
-import type { App } from "../app.ts";
-import type { Services } from "./services.ts";
-import { modules } from "./modules.ts";
+import { modules, type Wired } from "./modules.ts";
 
 /** Creates all background workers. Each looks for due work itself, so any number of processes may run them. */
-export function makeWorkers(parts: App, services: Services): Worker[] {
-  const { config, db, clock } = parts;
-  const { leases } = services;
-  const wired = { ...parts, ...services };
+export function makeWorkers(app: Wired): Worker[] {
+  const { config, db, clock, leases } = app;
   return [
     createRelay({
       db,
       leases,
-      subscribers: [services.usageWatch, services.capacityWatch, services.fanOut],
+      subscribers: [app.usageWatch, app.capacityWatch, app.fanOut],
       context: systemContext("relay"),
     }),
     createSealer({
       db,
       leases,
       context: systemContext("audit-sealer"),
-      key: deriveKey(parts.secret, "audit-seals"),
+      key: deriveKey(app.secret, "audit-seals"),
     }),
-    ...modules.flatMap(({ workers }) => workers?.(wired) ?? []),
+    ...modules.flatMap(({ workers }) => workers?.(app) ?? []),
     createCron({
       db,
       clock,
-      jobs: services.jobs,
+      jobs: app.jobs,
       context: systemContext("cron"),
       tasks: [...maintenanceSchedule, ...backupTasks(config)],
     }),
     ...Object.entries({
-      maintenance: [...makeMaintenance(parts, services.auditLogs), makeScheduledBackup(parts)],
-      billing: services.billingRun.handlers,
+      maintenance: [...makeMaintenance(app, app.auditLogs), makeScheduledBackup(app)],
+      billing: app.billingRun.handlers,
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";
       return createQueueWorker({
         db,
         clock,
-        ids: parts.ids,
-        logger: parts.logger,
-        metrics: parts.metrics,
+        ids: app.ids,
+        logger: app.logger,
+        metrics: app.metrics,
         queue,
         handlers,
         context: systemContext(queue),
         wake: () => {
-          parts.wake(queueWorkerName(queue));
+          app.running?.wake(queueWorkerName(queue));
         },
       });
     }),

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import { makeServices, type Services } from "../../src/compose/services.ts";
-import type { App } from "../../src/app.ts";
-import { networksOf } from "../../src/platform/config/enabled-networks.ts";
+import { makeApp } from "../../src/app.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import type { Config, ConfiguredNetwork } from "../../src/platform/config/config.ts";
@@ -15,7 +14,6 @@ import { openDatabase } from "../../src/platform/database/open.ts";
 import type { Database, Tx } from "../../src/platform/database/database.ts";
 import type { Worker } from "../../src/platform/jobs/background.ts";
 import { endJobLeases } from "../../src/platform/jobs/job-leases.ts";
-import { createJournal } from "../../src/platform/journal/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
 import type { ServerSecret } from "../../src/platform/secrets/server-secret.ts";
@@ -213,30 +211,22 @@ async function start(
 ): Promise<Process> {
   const clock = { now };
   const randomBytes = (length: number) => chance.bytes(length);
-  const ids = createIds(randomBytes);
-  const wake = () => undefined;
-  const app: App = {
+  const baseUrl = () => "https://till.example";
+  const app = makeApp({
     config,
-    networks: networksOf({ ...config, unlisted: [] }),
     db,
     secret,
     clock,
     randomBytes,
-    ids,
-    journal: createJournal({ ids, wake }),
     logger: silentLogger,
     metrics: noMetrics,
     passwordCost: { memoryCost: 8, timeCost: 1, parallelism: 1 },
-    baseUrl: () => "https://till.example",
-    listening: () => "https://till.example",
-    stopping: new AbortController().signal,
-    lastTickAt: () => null,
-    wake,
-    nudge: wake,
+    baseUrl,
+    listening: baseUrl,
     providersOf: () => chain.providers.map((provider) => provider.connect()),
-  };
-  const services = await makeServices(app);
-  const workers = makeWorkers(app, services);
+  });
+  const services = Object.assign(app, await makeServices(app));
+  const workers = makeWorkers(services);
   // As a server does on a SQLite store: what a dead process held is free at once.
   await services.leases.endAll();
   await services.deliverer.reclaim();

@@ -20,9 +20,7 @@ export function appOf(given: Partial<App> & { readonly db: Database }): App {
     baseUrl: () => "https://till.example",
     listening: () => "https://till.example",
     stopping: new AbortController().signal,
-    lastTickAt: () => null,
-    wake: () => undefined,
-    nudge: () => undefined,
+    running: null,
     ...given,
   };
   return new Proxy(parts, {

@@ -16,17 +16,15 @@ import {
   type RehearsalPlan,
 } from "../../features/billing/rehearsal/rehearsal.ts";
 import type { Instant } from "../../kernel/clock.ts";
-import { createIds, type RandomBytes } from "../../kernel/id.ts";
+import type { RandomBytes } from "../../kernel/id.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { Database } from "../../platform/database/database.ts";
-import { createJournal } from "../../platform/journal/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import { noMetrics } from "../../platform/metrics/metrics.ts";
 import type { Progress } from "../../platform/progress.ts";
 import { passwordCost } from "../../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
-import type { App } from "../../app.ts";
-import { networksOf } from "../../platform/config/enabled-networks.ts";
+import { makeApp, type App } from "../../app.ts";
 import { makersOf } from "../services.ts";
 import { openScratchCopy } from "./scratch-copy.ts";
 
@@ -101,30 +99,21 @@ async function makeCopiedBilling(
   db: Database,
   clock: App["clock"],
 ) {
-  const ids = createIds(randomBytes);
   const baseUrl = () => config.baseUrl ?? "";
-  const wake = () => undefined;
-  const parts: App = {
+  const app = makeApp({
     // The last rate of each pair is taken for all that follow.
     config: { ...config, rates: { ...config.rates, maxAgeMs: Number.MAX_SAFE_INTEGER } },
-    networks: networksOf({ ...config, unlisted: [] }),
     db,
-    journal: createJournal({ ids, wake }),
     secret,
     clock,
-    ids,
     randomBytes,
     logger,
     metrics: noMetrics,
     passwordCost,
     baseUrl,
     listening: baseUrl,
-    stopping: new AbortController().signal,
     providersOf: () => [],
-    lastTickAt: () => null,
-    wake,
-    nudge: wake,
-  };
-  const makers = makersOf(parts);
+  });
+  const makers = makersOf(app);
   return { settlement: await makers.settlement(), billingRun: await makers.billingRun() };
 }
