@@ -1,95 +1,92 @@
-// npm run house: prints figures of the source code's structure, to be compared before and after a change. It exits with 1
-// if a figure is above its limit. With --all it lists every long function instead of the ten longest.
-import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+// npm run house: counts by which the structure of src/ is judged (docs/decisions/0080-one-context.md). It exits with 1 if
+// a count is above its limit in .config/house.json. With --accept the limits become the present counts, if none is
+// higher; with --list it also lists the files and exports that are counted.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const filesPerFolderMax = 15;
-const functionLinesMax = 70;
-/** Grows with every release. */
-const migrations = /\/migrations$/;
+const limitsFile = join(root, ".config/house.json");
+const shortLines = 30;
+/** Written by the build, kept word for word, or the words that payers read: not counted. */
+const notWritten = /\/(generated|baseline|words)\//;
 /** The only folder whose code may differ between SQLite and PostgreSQL. */
 const databaseFolder = /^src\/platform\/database\//;
 const dialects = new Set(["sqlite", "postgres"]);
 
-const files = filesOf("src");
-const folders = new Map();
-for (const file of [...files, ...filesOf("test")]) {
-  const folder = dirname(file);
-  folders.set(folder, (folders.get(folder) ?? 0) + 1);
-}
-const crowded = [...folders]
-  .filter(([folder, count]) => count > filesPerFolderMax && !migrations.test(folder))
-  .sort(([, one], [, other]) => other - one);
+const files = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+  .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  .filter((file) => !notWritten.test(file));
 
 let lines = 0;
-const longFunctions = [];
-const longMigrations = [];
+const short = [];
 const dialectBranches = [];
+const factories = [];
+const dependencyTypes = [];
+/** The names that each file exports. */
+const exported = new Map();
+/** The files that import a name, by `file name`. */
+const importers = new Map();
+
 for (const file of files) {
   const text = readFileSync(join(root, file), "utf8");
-  lines += text.split("\n").length - 1;
+  const count = text.split("\n").length - 1;
+  lines += count;
+  if (count <= shortLines) short.push(file);
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  exported.set(file, source.statements.flatMap(namesExportedBy));
   visit(source, file, source);
 }
-longFunctions.sort((one, other) => other.lines - one.lines);
 
-const arrows = run(
-  "depcruise",
-  "--config",
-  ".config/dependency-cruiser.cjs",
-  "--output-type",
-  "json",
-  "src",
+const used = [...exported].flatMap(([file, names]) =>
+  names.map((name) => [`${file} ${name}`, importers.get(`${file} ${name}`)?.size ?? 0]),
 );
-const violations = JSON.parse(arrows).summary.violations;
-const isCycle = ({ rule }) => rule.name === "no-cycles";
-const voice = spawnSync(process.execPath, [join(root, ".config/check-voice.mjs")], {
-  cwd: root,
-  encoding: "utf8",
-});
-const refused = voice.stderr.split("\n").filter((line) => line !== "").length;
+const onlyOnce = used.filter(([, count]) => count === 1).map(([name]) => name);
 
-const figures = [
-  ["lines of src", lines, null],
-  ["files of src", files.length, null],
-  [`folders of more than ${filesPerFolderMax} files`, crowded.length, 0],
-  [`functions over ${functionLinesMax} lines`, longFunctions.length, null],
-  [`migrations over ${functionLinesMax} lines`, longMigrations.length, null],
-  ["phrases that the voice check refuses", refused, null],
-  ["import cycles", violations.filter(isCycle).length, 0],
-  ["imports against the arrows", violations.filter((each) => !isCycle(each)).length, 0],
-  ["branches by database outside src/platform/database", dialectBranches.length, null],
-];
-for (const [name, value, limit] of figures) {
-  const isAbove = limit !== null && value > limit;
+const counts = {
+  "lines of src": lines,
+  "files of src": files.length,
+  "files of 30 lines or fewer": short.length,
+  "percent of the exports that one other file uses":
+    Math.round((1_000 * onlyOnce.length) / used.length) / 10,
+  "exported factories": factories.length,
+  "types of dependencies": dependencyTypes.length,
+  "branches by database outside src/platform/database": dialectBranches.length,
+};
+const limits = JSON.parse(readFileSync(limitsFile, "utf8"));
+for (const [name, count] of Object.entries(counts)) {
+  const isAbove = count > limits[name];
   if (isAbove) process.exitCode = 1;
-  console.log(`${String(value).padStart(7)}  ${name}${isAbove ? ` (at most ${limit})` : ""}`);
+  console.log(
+    `${String(count).padStart(8)}  ${name}${isAbove ? ` (at most ${limits[name]})` : ""}`,
+  );
 }
-show(
-  "Folders",
-  crowded.map(([folder, count]) => `${count} ${folder}`),
-);
-show(
-  "Functions",
-  longFunctions
-    .slice(0, process.argv.includes("--all") ? undefined : 10)
-    .map(({ lines, place }) => `${lines} ${place}`),
-);
-show("Branches by database", dialectBranches);
+if (process.argv.includes("--list")) {
+  show("Short files", short);
+  show("Exports that one other file uses", onlyOnce);
+  show("Exported factories", factories);
+  show("Types of dependencies", dependencyTypes);
+  show("Branches by database", dialectBranches);
+}
+if (process.argv.includes("--accept") && process.exitCode !== 1) {
+  writeFileSync(limitsFile, `${JSON.stringify(counts, null, 2)}\n`);
+}
 
 function show(title, entries) {
   if (entries.length > 0) console.log(`\n${title}:\n  ${entries.join("\n  ")}`);
 }
 
-/** The TypeScript files in a folder, by their paths from the root. */
-function filesOf(folder) {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+function namesExportedBy(statement) {
+  const isExported = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+  if (isExported !== true) return [];
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.flatMap(({ name }) =>
+      ts.isIdentifier(name) ? [name.text] : name.elements.map((element) => element.name.text),
+    );
+  }
+  return statement.name === undefined ? [] : [statement.name.text];
 }
 
 function visit(node, file, source) {
@@ -97,14 +94,75 @@ function visit(node, file, source) {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
     return `${file}:${line + 1}`;
   };
-  if (ts.isFunctionLike(node) && node.body !== undefined) {
-    const length = node.getText(source).split("\n").length;
-    // A migration is a list of statements that never changes again.
-    const long = migrations.test(dirname(file)) ? longMigrations : longFunctions;
-    if (length > functionLinesMax) long.push({ lines: length, place: place() });
+  noteImport(node, file);
+  const isExported = node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+  if (isExported && ts.isFunctionDeclaration(node) && /^(make|create)[A-Z]/.test(node.name.text)) {
+    if (/^(?:Promise<)?void\b/.test(node.type?.getText(source) ?? "") === false) {
+      if (returnsObject(node)) factories.push(`${place()} ${node.name.text}`);
+    }
+  }
+  if (
+    (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) &&
+    /(Dependencies|Deps)$/.test(node.name.text)
+  ) {
+    dependencyTypes.push(`${place()} ${node.name.text}`);
   }
   if (!databaseFolder.test(file) && isDialectBranch(node)) dialectBranches.push(place());
   ts.forEachChild(node, (child) => visit(child, file, source));
+}
+
+/** True if a function returns an object of functions, or what `bind` makes of them. */
+function returnsObject({ body }) {
+  let found = false;
+  const look = (node) => {
+    if (ts.isReturnStatement(node) && node.expression !== undefined) {
+      const { expression } = node;
+      if (ts.isCallExpression(expression) && expression.expression.getText() === "bind")
+        found = true;
+      if (ts.isObjectLiteralExpression(expression)) {
+        found ||= expression.properties.some(
+          (each) =>
+            ts.isMethodDeclaration(each) ||
+            (ts.isPropertyAssignment(each) && ts.isFunctionLike(each.initializer)),
+        );
+      }
+    }
+    if (!ts.isFunctionLike(node)) ts.forEachChild(node, look);
+  };
+  if (body !== undefined) ts.forEachChild(body, look);
+  return found;
+}
+
+/** Notes the names of `import { … } from "…"` and of `const { … } = await import("…")`. */
+function noteImport(node, file) {
+  const add = (specifier, names) => {
+    if (!specifier.startsWith(".")) return;
+    const from = relative(root, join(root, dirname(file), specifier));
+    for (const name of names) {
+      const key = `${from} ${name}`;
+      if (!importers.has(key)) importers.set(key, new Set());
+      importers.get(key).add(file);
+    }
+  };
+  if (ts.isImportDeclaration(node)) {
+    const bindings = node.importClause?.namedBindings;
+    if (bindings === undefined || !ts.isNamedImports(bindings)) return;
+    const names = bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text);
+    add(node.moduleSpecifier.text, names);
+  }
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    const [specifier] = node.arguments;
+    if (!ts.isStringLiteral(specifier)) return;
+    let outer = node.parent;
+    while (ts.isAwaitExpression(outer) || ts.isParenthesizedExpression(outer)) outer = outer.parent;
+    if (ts.isPropertyAccessExpression(outer)) add(specifier.text, [outer.name.text]);
+    if (ts.isVariableDeclaration(outer) && ts.isObjectBindingPattern(outer.name)) {
+      add(
+        specifier.text,
+        outer.name.elements.map((each) => (each.propertyName ?? each.name).text),
+      );
+    }
+  }
 }
 
 /** True for `… === "sqlite"` and for an object with a key for each database. */
@@ -119,9 +177,4 @@ function isDialectBranch(node) {
     name && ts.isIdentifier(name) ? [name.text] : [],
   );
   return [...dialects].every((dialect) => keys.includes(dialect));
-}
-
-function run(command, ...words) {
-  const program = join(root, "node_modules/.bin", command);
-  return spawnSync(program, words, { cwd: root, encoding: "utf8", maxBuffer: 2 ** 28 }).stdout;
 }
