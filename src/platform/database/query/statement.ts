@@ -5,6 +5,8 @@ import type { SqlValue } from "../schema/table.ts";
 
 /** Properties of a statement's text, computed once. */
 export interface Statement {
+  /** The text with SQLite's own `?1` for `$1`, which Sequelize does not copy for every run. */
+  readonly sqliteText: string;
   /** The name under which PostgreSQL prepares it. */
   readonly name: string;
   /** The number of bound values. */
@@ -57,6 +59,7 @@ function describe(sql: string): Statement {
   const isSelect = /^\s*SELECT\b/i.test(sql);
   const changes = isSelect ? [] : sql.matchAll(/\b(?:INTO|UPDATE|DELETE\s+FROM)\s+(\w+)/gi);
   return {
+    sqliteText: sql.trim().replaceAll(/\$(\d+)/g, "?$1"),
     name: createHash("sha256").update(sql).digest("hex").slice(0, 32),
     parameters: Math.max(0, ...numbers),
     isSelect,
