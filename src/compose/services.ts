@@ -55,17 +55,9 @@ export function makersOf(parts: App) {
   });
 
   // Users, their sessions, and the organizations of which they are members.
-  const members = once(async () => {
-    const { makeMembers } = await import("../features/members/service.ts");
-    return makeMembers({ ids, journal });
-  });
-  const invitations = once(async () => {
-    const { makeInvitations } = await import("../features/members/invitations.ts");
-    return makeInvitations({ journal, members: await members() });
-  });
   const organizations = once(async () => {
     const { makeOrganizations } = await import("../features/organizations/organizations.ts");
-    return makeOrganizations({ ...common, verification, members: await members() });
+    return makeOrganizations({ ...common, verification, app: parts });
   });
   const loginLock = once(async () => {
     const { createLoginLock } = await import("../features/auth/login-lock.ts");
@@ -311,27 +303,13 @@ export function makersOf(parts: App) {
     leases,
     jobs,
     passwords,
-    members,
     organizations,
-    memberService: once(async () => {
-      const { makeMemberService } = await import("../features/members/service.ts");
-      return makeMemberService(common);
-    }),
-    invitationService: once(async () => {
-      const { makeInvitationService } = await import("../features/members/invitations.ts");
-      return makeInvitationService({
-        ...common,
-        randomBytes,
-        members: await members(),
-        invitations: await invitations(),
-      });
-    }),
     organizationService: once(async () => {
       const { makeOrganizationService } = await import("../features/organizations/service.ts");
       return makeOrganizationService({
         ...common,
         verification,
-        members: await members(),
+        app: parts,
         organizations: await organizations(),
         networks: enabled,
       });
@@ -347,8 +325,7 @@ export function makersOf(parts: App) {
       const refreshKey = deriveKey(secret, "refresh-tokens");
       return makeAuthService({
         ...common,
-        members: await members(),
-        invitations: await invitations(),
+        app: parts,
         organizations: await organizations(),
         passwords: await passwords(),
         accessTokens: await accessTokens(),
@@ -376,7 +353,7 @@ export function makersOf(parts: App) {
     }),
     users: once(async () => {
       const { makeUserService } = await import("../features/auth/users.ts");
-      return makeUserService({ db, clock, passwords: await passwords(), members: await members() });
+      return makeUserService({ db, clock, passwords: await passwords(), app: parts });
     }),
     apiKeys: once(async () => {
       const { makeApiKeyService } = await import("../features/api-keys/service.ts");
@@ -532,7 +509,7 @@ export function makersOf(parts: App) {
         db,
         clock,
         passwords: await passwords(),
-        members: await members(),
+        app: parts,
         organizations: await organizations(),
       });
     }),

@@ -1,5 +1,5 @@
 import type { Operation } from "../api/declare/operation.ts";
-import { membersModule } from "./members/module.ts";
+import { membersModule } from "./members/api.ts";
 import { organizationsModule } from "./organizations/module.ts";
 import { meModule } from "./me/module.ts";
 import { authModule } from "./auth/module.ts";

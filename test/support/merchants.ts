@@ -38,14 +38,13 @@ export function addOrganization(
   ids: IdSource,
   at: Instant,
 ): Promise<Id<"organization">> {
+  const journal = createJournal({ ids, wake: () => undefined });
   const organizations = makeOrganizations({
     db,
     clock: { now: () => at },
     ids,
-    journal: createJournal({ ids, wake: () => undefined }),
-    members: {
-      addMembership: () => Promise.reject(new Error("these organizations have no members")),
-    } as never,
+    journal,
+    app: { ids, journal } as never,
     verification: "off",
   });
   return db.write(testContext, async (tx) => {

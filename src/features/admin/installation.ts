@@ -5,7 +5,8 @@ import type { Database, Reader, WriteContext } from "../../platform/database/dat
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import { requireStrong } from "../auth/passwords.ts";
 import { userView, type UserView } from "../members/store.ts";
-import type { Members } from "../members/service.ts";
+import { addUser } from "../members/members.ts";
+import type { InTx } from "../../app.ts";
 import { hasPlatformOrganization } from "../organizations/store.ts";
 import type { OrganizationRow } from "../organizations/table.ts";
 import type { Organizations } from "../organizations/organizations.ts";
@@ -52,10 +53,10 @@ export function makeInstallation(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly passwords: Passwords;
-  readonly members: Members;
+  readonly app: InTx;
   readonly organizations: Organizations;
 }): Installation {
-  const { db, clock, passwords, members, organizations } = deps;
+  const { db, clock, passwords, app, organizations } = deps;
   return {
     isInitialized: () => isInitialized(db),
 
@@ -66,7 +67,7 @@ export function makeInstallation(deps: {
         return await db.write(context, async (tx) => {
           if (await isInitialized(tx)) throw alreadyInitialized();
           const at = clock.now();
-          const { id: ownerId } = await members.addUser(tx, at, {
+          const { id: ownerId } = await addUser(tx, app, at, {
             email: input.adminEmail,
             name: input.adminName,
             passwordHash,

@@ -15,7 +15,7 @@ import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
-import { handlingRole } from "../members/service.ts";
+import { handlingRole } from "../members/members.ts";
 import { findOrganization, lockOrganization } from "../organizations/store.ts";
 import type { OrganizationRow } from "../organizations/table.ts";
 import { ApiKeyLimit, ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";

@@ -18,7 +18,7 @@ export const userCommands = [
     handle: (service, call) =>
       service.list({ limit: call.flag("limit"), cursor: call.flag("cursor") }),
     async present({ data, nextCursor }) {
-      const { presentUser } = await import("../members/present.ts");
+      const { presentUser } = await import("../members/records.ts");
       return { data: data.map(presentUser), nextCursor };
     },
     columns: ["id", "email", "name", "platformRole", "createdAt"],
@@ -67,7 +67,7 @@ export const userCommands = [
       });
     },
     async present(user: UserView) {
-      return (await import("../members/present.ts")).presentUser(user);
+      return (await import("../members/records.ts")).presentUser(user);
     },
     look: (_service, call) => ({
       subject: call.flag("organization") === undefined ? "A new user" : call.organization(),

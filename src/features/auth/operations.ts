@@ -2,7 +2,8 @@ import { anyCredential, publicAccess } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";
 import { PasswordsBusy } from "../../platform/secrets/passwords.ts";
-import { EmailUnavailable, InvalidInvitation, UserNeeded } from "../members/errors.ts";
+import { InvalidInvitation } from "../members/invitations.ts";
+import { EmailUnavailable, UserNeeded } from "../members/members.ts";
 import {
   InvalidCredentials,
   InvalidRefreshToken,

@@ -16,7 +16,7 @@ import {
   userView,
   type UserView,
 } from "../members/store.ts";
-import { UserNeeded } from "../members/errors.ts";
+import { UserNeeded } from "../members/members.ts";
 import { InvalidResetToken, WeakPassword, WrongPassword } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
 import { endResetsOf, revokeSessionsOf } from "./store.ts";

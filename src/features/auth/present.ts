@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { toIso } from "../../kernel/clock.ts";
-import { presentMembership, presentUser } from "../members/present.ts";
+import { presentMembership, presentUser } from "../members/records.ts";
 import type { AuthSessionRecord } from "./records.ts";
 import type { AuthSession } from "./service.ts";
 

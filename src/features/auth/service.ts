@@ -14,8 +14,9 @@ import {
   type MembershipView,
   type UserView,
 } from "../members/store.ts";
-import type { Invitations } from "../members/invitations.ts";
-import type { Members } from "../members/service.ts";
+import { redeemInvitation, requireInvitation } from "../members/invitations.ts";
+import { addUser } from "../members/members.ts";
+import type { InTx } from "../../app.ts";
 import type { Organizations } from "../organizations/organizations.ts";
 import type { AccessTokens } from "./sessions/access-tokens.ts";
 import { InvalidCredentials, InvalidRefreshToken, RegistrationClosed } from "./errors.ts";
@@ -53,8 +54,7 @@ export interface AuthDependencies {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly journal: Journal;
-  readonly members: Members;
-  readonly invitations: Invitations;
+  readonly app: InTx;
   readonly organizations: Organizations;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokenSource;
@@ -88,7 +88,7 @@ async function register(
   const { email, invitationToken } = input;
   requireOpen(deps.registration, invitationToken !== undefined);
   if (invitationToken !== undefined) {
-    await deps.invitations.require(db, clock.now(), invitationToken, email);
+    await requireInvitation(db, clock.now(), invitationToken, email);
   }
   await requireStrong(passwords, input.password, email);
   const passwordHash = await passwords.hash(input.password, clientsOf(context));
@@ -97,14 +97,14 @@ async function register(
   const actor = actorOf(identity, sessionId);
   const opened = await db.write({ ...context, actor }, async (tx) => {
     const at = clock.now();
-    const user = await deps.members.addUser(tx, at, {
+    const user = await addUser(tx, deps.app, at, {
       id: identity.id,
       email,
       name: input.name,
       passwordHash,
     });
     if (invitationToken !== undefined) {
-      await deps.invitations.redeem(tx, at, invitationToken, user);
+      await redeemInvitation(tx, deps.app, at, invitationToken, user);
     } else {
       const { organizationName: name } = input;
       assert(name !== undefined, "a registration names neither an organization nor an invitation");

@@ -5,8 +5,9 @@ import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Database, WriteContext } from "../../platform/database/database.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
-import { listUsers, userView, type UserView } from "../members/store.ts";
-import type { Members } from "../members/service.ts";
+import { findUsers, userView, type UserView } from "../members/store.ts";
+import { addMembership, addUser } from "../members/members.ts";
+import type { InTx } from "../../app.ts";
 import { lockOrganization } from "../organizations/store.ts";
 import { requireStrong } from "./passwords.ts";
 
@@ -33,13 +34,13 @@ export function makeUserService(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly passwords: Passwords;
-  readonly members: Members;
+  readonly app: InTx;
 }): UserService {
-  const { db, clock, passwords, members } = deps;
+  const { db, clock, passwords, app } = deps;
   return {
     async list(query) {
       const page = parsePage(query, "users");
-      return toPage(await listUsers(db, page), page);
+      return toPage(await findUsers(db, page), page);
     },
 
     async create(context, { email, name, password, membership }) {
@@ -47,10 +48,10 @@ export function makeUserService(deps: {
       const passwordHash = await passwords.hash(password);
       return db.write(context, async (tx) => {
         const at = clock.now();
-        const { id: userId } = await members.addUser(tx, at, { email, name, passwordHash });
+        const { id: userId } = await addUser(tx, app, at, { email, name, passwordHash });
         if (membership !== null) {
           await lockOrganization(tx, membership.organizationId);
-          await members.addMembership(tx, at, { userId, ...membership });
+          await addMembership(tx, app, at, { userId, ...membership });
         }
         const user = await userView(tx, userId);
         assert(user !== null, "a user is not in the transaction that made them");

@@ -7,7 +7,7 @@ import {
   type Scope,
 } from "../../api/declare/permissions.ts";
 import { toIsoOrNull } from "../../kernel/clock.ts";
-import { presentUser } from "../members/present.ts";
+import { presentUser } from "../members/records.ts";
 import type { MeRecord } from "./records.ts";
 import type { CredentialView, OwnOrganization } from "./service.ts";
 

@@ -5,7 +5,8 @@ import { invalidField } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { difference, type Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx } from "../../platform/database/database.ts";
-import type { Members } from "../members/service.ts";
+import type { InTx } from "../../app.ts";
+import { addMembership } from "../members/members.ts";
 import { PlatformStays } from "./errors.ts";
 import { keepLogos } from "./branding/logos.ts";
 import { lateWindowDays, statusAfter, type Decision } from "./rules.ts";
@@ -26,7 +27,7 @@ export interface OrganizationDependencies {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly journal: Journal;
-  readonly members: Members;
+  readonly app: InTx;
   /** If `required`, a new name or logo of a reviewed organization reaches payers only after the next approval. */
   readonly verification: "required" | "off";
 }
@@ -38,7 +39,7 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
 }
 
 async function add(
-  { ids, journal, members }: OrganizationDependencies,
+  { ids, journal, app }: OrganizationDependencies,
   tx: Tx,
   at: Instant,
   {
@@ -90,7 +91,7 @@ async function add(
     changes: { name },
   });
   if (ownerId !== null) {
-    await members.addMembership(tx, at, {
+    await addMembership(tx, app, at, {
       userId: ownerId,
       organizationId: row.id,
       role: "owner",

@@ -8,7 +8,7 @@ import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.
 import { findToken, type Network } from "../../platform/chain/networks.ts";
 import { difference, type Journal } from "../../platform/journal/index.ts";
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
-import { handlingRole } from "../members/service.ts";
+import { handlingRole } from "../members/members.ts";
 import { lockUser } from "../members/store.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete, TooManyUnapproved } from "./errors.ts";
 import { keepLogos, readLogo } from "./branding/logos.ts";

@@ -3,7 +3,7 @@ import { prunePasswordResets, pruneSessions } from "../../../src/features/auth/r
 import { passwordResetLife } from "../../../src/features/auth/passwords.ts";
 import { refreshTokenLife } from "../../../src/features/auth/service.ts";
 import { passwordResets, refreshTokens, sessions } from "../../../src/features/auth/table.ts";
-import { invitationKeptFor, pruneInvitations } from "../../../src/features/members/retention.ts";
+import { invitationKeptFor, pruneInvitations } from "../../../src/features/members/invitations.ts";
 import { invitations, users } from "../../../src/features/members/table.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import { day } from "../../../src/kernel/clock.ts";
