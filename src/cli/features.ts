@@ -94,7 +94,7 @@ export const commandLists = {
       (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
   ),
   paymentPolicy: list(
-    "organizationService",
+    "app",
     async () => (await import("../features/organizations/commands.ts")).paymentPolicyCommands,
   ),
   paymentLink: list(
@@ -102,11 +102,11 @@ export const commandLists = {
     async () => (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
   ),
   branding: list(
-    "organizationService",
+    "app",
     async () => (await import("../features/organizations/commands.ts")).brandingCommands,
   ),
   origin: list(
-    "organizationService",
+    "app",
     async () => (await import("../features/organizations/commands.ts")).originCommands,
   ),
   billing: list(

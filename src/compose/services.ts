@@ -54,11 +54,7 @@ export function makersOf(parts: App) {
     return createPasswords(undefined, parts.passwordCost);
   });
 
-  // Users, their sessions, and the organizations of which they are members.
-  const organizations = once(async () => {
-    const { makeOrganizations } = await import("../features/organizations/organizations.ts");
-    return makeOrganizations({ ...common, verification, app: parts });
-  });
+  // Users and their sessions.
   const loginLock = once(async () => {
     const { createLoginLock } = await import("../features/auth/login-lock.ts");
     return createLoginLock({ clock });
@@ -303,17 +299,6 @@ export function makersOf(parts: App) {
     leases,
     jobs,
     passwords,
-    organizations,
-    organizationService: once(async () => {
-      const { makeOrganizationService } = await import("../features/organizations/service.ts");
-      return makeOrganizationService({
-        ...common,
-        verification,
-        app: parts,
-        organizations: await organizations(),
-        networks: enabled,
-      });
-    }),
     me: once(async () => {
       const { makeMeService } = await import("../features/me/service.ts");
       return makeMeService({ db });
@@ -326,7 +311,6 @@ export function makersOf(parts: App) {
       return makeAuthService({
         ...common,
         app: parts,
-        organizations: await organizations(),
         passwords: await passwords(),
         accessTokens: await accessTokens(),
         refreshTokens: {
@@ -497,7 +481,7 @@ export function makersOf(parts: App) {
       return makeAdminService({
         db,
         clock,
-        organizations: await organizations(),
+        app: parts,
         walletsOf,
         subscriptionsOf: (reader: Reader, organizationIds: readonly Id<"organization">[]) =>
           subscriptionsOf({ checkoutUrl }, reader, organizationIds),
@@ -510,7 +494,6 @@ export function makersOf(parts: App) {
         clock,
         passwords: await passwords(),
         app: parts,
-        organizations: await organizations(),
       });
     }),
     queues: once(async () => {

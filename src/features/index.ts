@@ -1,6 +1,6 @@
 import type { Operation } from "../api/declare/operation.ts";
 import { membersModule } from "./members/api.ts";
-import { organizationsModule } from "./organizations/module.ts";
+import { organizationsModule } from "./organizations/api.ts";
 import { meModule } from "./me/module.ts";
 import { authModule } from "./auth/module.ts";
 import { apiKeysModule } from "./api-keys/module.ts";

@@ -3,6 +3,11 @@ import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
+import { submitKyb } from "../../src/features/organizations/verification.ts";
+import {
+  addOrganization,
+  updateOrganization,
+} from "../../src/features/organizations/organizations.ts";
 import { createApp, type Program } from "../../src/compose/app.ts";
 import { AdminOrganizationListRecord } from "../../src/features/admin/records.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
@@ -42,10 +47,10 @@ async function freshStore(): Promise<string> {
 async function pendingOrganization(folder: string): Promise<Id<"organization">> {
   return withApp(folder, async (app) => {
     const { id } = await app.db.write(context, (tx) =>
-      app.organizations.add(tx, app.clock.now(), { name: "Nook", ownerId: null }),
+      addOrganization(tx, app, app.clock.now(), { name: "Nook", ownerId: null }),
     );
-    await app.organizationService.update(context, id, legalFields, () => undefined);
-    await app.organizationService.submitKyb(context, id);
+    await updateOrganization(app, context, id, legalFields, () => undefined);
+    await submitKyb(app, context, id);
     return id;
   });
 }

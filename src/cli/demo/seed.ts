@@ -1,5 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
+import { submitKyb } from "../../features/organizations/verification.ts";
+import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
 import type { Program } from "../../compose/app.ts";
 import { presentInvoice } from "../../features/invoices/present.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
@@ -86,10 +88,10 @@ async function addMerchant(
   ownerId: Id<"user">,
 ): Promise<Id<"organization">> {
   const { id } = await app.db.write(context, (tx) =>
-    app.organizations.add(tx, app.clock.now(), { name: "Nook Coffee", ownerId }),
+    addOrganization(tx, app, app.clock.now(), { name: "Nook Coffee", ownerId }),
   );
-  await app.organizationService.update(context, id, profile, () => undefined);
-  await app.organizationService.submitKyb(context, id);
+  await updateOrganization(app, context, id, profile, () => undefined);
+  await submitKyb(app, context, id);
   await app.admin.decide(context, id, { decision: "approve" });
   return id;
 }

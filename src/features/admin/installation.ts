@@ -9,7 +9,7 @@ import { addUser } from "../members/members.ts";
 import type { InTx } from "../../app.ts";
 import { hasPlatformOrganization } from "../organizations/store.ts";
 import type { OrganizationRow } from "../organizations/table.ts";
-import type { Organizations } from "../organizations/organizations.ts";
+import { addOrganization } from "../organizations/organizations.ts";
 
 const AlreadyInitialized = defineProblem({
   code: "already_initialized",
@@ -54,9 +54,8 @@ export function makeInstallation(deps: {
   readonly clock: Clock;
   readonly passwords: Passwords;
   readonly app: InTx;
-  readonly organizations: Organizations;
 }): Installation {
-  const { db, clock, passwords, app, organizations } = deps;
+  const { db, clock, passwords, app } = deps;
   return {
     isInitialized: () => isInitialized(db),
 
@@ -72,7 +71,7 @@ export function makeInstallation(deps: {
             name: input.adminName,
             passwordHash,
           });
-          const organization = await organizations.add(tx, at, {
+          const organization = await addOrganization(tx, app, at, {
             name: input.organization,
             ownerId,
             isPlatform: true,

@@ -3,7 +3,7 @@ import { presentRow } from "../../api/declare/present.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { presentSubscription, type SubscriptionView } from "../billing/present.ts";
 import { presentMembership, presentUser } from "../members/records.ts";
-import { presentOrganization } from "../organizations/present.ts";
+import { presentOrganization } from "../organizations/records.ts";
 import type { ReviewRow } from "../organizations/table.ts";
 import { presentWallet } from "../wallets/present.ts";
 import {

@@ -17,7 +17,7 @@ import {
 import { redeemInvitation, requireInvitation } from "../members/invitations.ts";
 import { addUser } from "../members/members.ts";
 import type { InTx } from "../../app.ts";
-import type { Organizations } from "../organizations/organizations.ts";
+import { addOrganization } from "../organizations/organizations.ts";
 import type { AccessTokens } from "./sessions/access-tokens.ts";
 import { InvalidCredentials, InvalidRefreshToken, RegistrationClosed } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
@@ -55,7 +55,6 @@ export interface AuthDependencies {
   readonly ids: IdSource;
   readonly journal: Journal;
   readonly app: InTx;
-  readonly organizations: Organizations;
   readonly accessTokens: AccessTokens;
   readonly refreshTokens: RefreshTokenSource;
   readonly passwords: Passwords;
@@ -108,7 +107,7 @@ async function register(
     } else {
       const { organizationName: name } = input;
       assert(name !== undefined, "a registration names neither an organization nor an invitation");
-      await deps.organizations.add(tx, at, { name, ownerId: user.id });
+      await addOrganization(tx, deps.app, at, { name, ownerId: user.id });
     }
     return open(deps, tx, at, sessionId, identity);
   });

@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { updateOrganization } from "../../../src/features/organizations/organizations.ts";
 import { presentOrganizationDetail } from "../../../src/features/admin/present.ts";
 import {
   AdminOrganizationDetailRecord,
@@ -118,7 +119,7 @@ describe("till org", () => {
     await store.json(["org", "approve", id, "--yes"]);
     const rename = (displayName: string) =>
       store.withApp((app) =>
-        app.organizationService.update(context, id, { displayName }, () => undefined),
+        updateOrganization(app, context, id, { displayName }, () => undefined),
       );
     const answer = (keys: () => Promise<string>) =>
       store.till(["org", "approve", id, "--no-color"], {

@@ -1,6 +1,7 @@
 // The head of the audit chain leaves the store once an hour, and a store of a release without keyed seals is taken over.
 import { dirname } from "node:path";
 import { expect } from "chai";
+import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { createApp, type Program } from "../../../src/compose/app.ts";
 import { createIds } from "../../../src/kernel/id.ts";
@@ -58,7 +59,7 @@ eachStore("the head of the audit chain", (store) => {
       background: false,
       outside: { logger },
     });
-    const { db, clock, organizations, auditLogs: service } = app.app;
+    const { db, clock, auditLogs: service } = app.app;
     const job = makeMaintenance({ db, clock }, service).find(({ name }) => name.includes("audit"));
     expect(maintenanceSchedule.find(({ name }) => name === job?.name)?.line).to.equal(everyHour);
     const given = { signal: new AbortController().signal, payload: {} };
@@ -72,7 +73,11 @@ eachStore("the head of the audit chain", (store) => {
     await runJob();
     expect(await eventsOfHead(), "there is no platform organization yet").to.deep.equal([]);
     const platform = await db.write(testContext, (tx) =>
-      organizations.add(tx, clock.now(), { name: "Platform", ownerId: null, isPlatform: true }),
+      addOrganization(tx, app.app, clock.now(), {
+        name: "Platform",
+        ownerId: null,
+        isPlatform: true,
+      }),
     );
     await record(db, 1);
     const stored = await db.findOne(meta, "WHERE name = 'audit_head'");
@@ -178,7 +183,7 @@ eachStore("a store of a release without keyed seals", (store) => {
     const db = await store.open(place);
     await reopen((app) =>
       db.write(testContext, (tx) =>
-        app.organizations.add(tx, Date.now(), { name: "P", ownerId: null, isPlatform: true }),
+        addOrganization(tx, app, Date.now(), { name: "P", ownerId: null, isPlatform: true }),
       ),
     );
     await record(db, 3);
