@@ -299,10 +299,6 @@ export function makersOf(parts: App) {
     leases,
     jobs,
     passwords,
-    me: once(async () => {
-      const { makeMeService } = await import("../features/me/service.ts");
-      return makeMeService({ db });
-    }),
     auth: once(async () => {
       const { makeAuthService } = await import("../features/auth/service.ts");
       const { hashToken, newToken, refreshSuccessor } =

@@ -1,7 +1,7 @@
 import type { Operation } from "../api/declare/operation.ts";
 import { membersModule } from "./members/api.ts";
 import { organizationsModule } from "./organizations/api.ts";
-import { meModule } from "./me/module.ts";
+import { meModule } from "./me/api.ts";
 import { authModule } from "./auth/module.ts";
 import { apiKeysModule } from "./api-keys/module.ts";
 import { auditLogsModule } from "./audit-logs/module.ts";
