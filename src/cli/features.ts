@@ -28,15 +28,7 @@ function operations(load: () => Promise<readonly Operation<App>[]>): CommandList
 /** The commands of all features, in the order of the help. Each list is loaded when one of its commands runs. */
 export const commandLists = {
   admin: list("admin", async () => (await import("../features/admin/commands.ts")).adminCommands),
-  user: list("users", async () => (await import("../features/auth/commands.ts")).userCommands),
-  password: list(
-    "passwordService",
-    async () => (await import("../features/auth/commands.ts")).passwordCommands,
-  ),
-  session: list(
-    "sessions",
-    async () => (await import("../features/auth/sessions/commands.ts")).sessionCommands,
-  ),
+  user: list("app", async () => (await import("../features/auth/commands.ts")).userCommands),
   customer: operations(
     async () => (await import("../features/customers/api.ts")).customerOperations,
   ),

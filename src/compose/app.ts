@@ -1,3 +1,4 @@
+import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import type { Gatekeeper } from "../api/declare/access.ts";
 import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/pipeline/idempotency.ts";
@@ -273,10 +274,10 @@ function numbered(
   });
 }
 
-function gatekeeperOf(services: Services): Gatekeeper {
+function gatekeeperOf(app: Wired): Gatekeeper {
   return {
-    session: (accessToken) => services.sessions.principal(accessToken),
-    apiKey: (secret) => services.apiKeys.authenticate(secret),
-    membership: (userId, organizationId) => services.sessions.standing(userId, organizationId),
+    session: (accessToken) => authenticateUser(app, accessToken),
+    apiKey: (secret) => app.apiKeys.authenticate(secret),
+    membership: (userId, organizationId) => membershipAccess(app, userId, organizationId),
   };
 }

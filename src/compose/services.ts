@@ -49,21 +49,6 @@ export function makersOf(parts: App) {
     const { createJobs } = await import("../platform/jobs/queue.ts");
     return createJobs({ ids, wake });
   });
-  const passwords = once(async () => {
-    const { createPasswords } = await import("../platform/secrets/passwords.ts");
-    return createPasswords(undefined, parts.passwordCost);
-  });
-
-  // Users and their sessions.
-  const loginLock = once(async () => {
-    const { createLoginLock } = await import("../features/auth/login-lock.ts");
-    return createLoginLock({ clock });
-  });
-  const accessTokens = once(async () => {
-    const { createAccessTokens } = await import("../features/auth/sessions/access-tokens.ts");
-    return createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
-  });
-
   // Invoices and wallets.
   const issuing = once(async () => {
     const { createRecentStates } = await import("../platform/chain/state/network-state.ts");
@@ -298,43 +283,6 @@ export function makersOf(parts: App) {
     app: () => Promise.resolve(parts),
     leases,
     jobs,
-    passwords,
-    auth: once(async () => {
-      const { makeAuthService } = await import("../features/auth/service.ts");
-      const { hashToken, newToken, refreshSuccessor } =
-        await import("../platform/secrets/tokens.ts");
-      const refreshKey = deriveKey(secret, "refresh-tokens");
-      return makeAuthService({
-        ...common,
-        app: parts,
-        passwords: await passwords(),
-        accessTokens: await accessTokens(),
-        refreshTokens: {
-          create: () => newToken("refresh", randomBytes),
-          successor: (token) => refreshSuccessor(refreshKey, token),
-          hash: hashToken,
-        },
-        loginLock: await loginLock(),
-        registration: config.registration,
-      });
-    }),
-    passwordService: once(async () => {
-      const { makePasswordService } = await import("../features/auth/passwords.ts");
-      return makePasswordService({
-        ...common,
-        randomBytes,
-        passwords: await passwords(),
-        loginLock: await loginLock(),
-      });
-    }),
-    sessions: once(async () => {
-      const { makeSessions } = await import("../features/auth/sessions/sessions.ts");
-      return makeSessions({ db, clock, journal, accessTokens: await accessTokens() });
-    }),
-    users: once(async () => {
-      const { makeUserService } = await import("../features/auth/users.ts");
-      return makeUserService({ db, clock, passwords: await passwords(), app: parts });
-    }),
     apiKeys: once(async () => {
       const { makeApiKeyService } = await import("../features/api-keys/service.ts");
       return makeApiKeyService({ ...common, randomBytes, isTest: isAllTest(networks) });
@@ -488,7 +436,6 @@ export function makersOf(parts: App) {
       return makeInstallation({
         db,
         clock,
-        passwords: await passwords(),
         app: parts,
       });
     }),

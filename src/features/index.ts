@@ -2,7 +2,7 @@ import type { Operation } from "../api/declare/operation.ts";
 import { membersModule } from "./members/api.ts";
 import { organizationsModule } from "./organizations/api.ts";
 import { meModule } from "./me/api.ts";
-import { authModule } from "./auth/module.ts";
+import { authModule } from "./auth/api.ts";
 import { apiKeysModule } from "./api-keys/module.ts";
 import { auditLogsModule } from "./audit-logs/module.ts";
 import { customersModule } from "./customers/api.ts";

@@ -4,6 +4,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command as Program } from "commander";
 import { expect } from "chai";
+import { listSessions } from "../../src/features/auth/sessions.ts";
+import { logIn } from "../../src/features/auth/login.ts";
 import { declarationOf } from "../../src/cli/command-words.ts";
 import { exitCodes } from "../../src/cli/failures/exit-codes.ts";
 import { operator } from "../../src/cli/operator.ts";
@@ -198,8 +200,8 @@ async function fill(store: DeskStore): Promise<Samples> {
     const { data: wallets } = await app.wallets.list(organizationId, {});
     const { data: payments } = await app.payments.list(organizationId, {});
     const paid = await app.invoices.get(organizationId, invoiceId);
-    await app.auth.login(context, { email: "ada@example.com", password });
-    const { data: sessions } = await app.sessions.list({});
+    await logIn(app, context, { email: "ada@example.com", password });
+    const { data: sessions } = await listSessions(app, {});
     return {
       organizationId,
       "org approve organizationId": pending,

@@ -3,6 +3,7 @@ import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
+import { logIn } from "../../src/features/auth/login.ts";
 import { submitKyb } from "../../src/features/organizations/verification.ts";
 import {
   addOrganization,
@@ -90,7 +91,7 @@ describe("till init", () => {
   it("creates an admin who can log in with the given password", async () => {
     const folder = await freshStore();
     const session = await withApp(folder, (app) =>
-      app.auth.login(context, {
+      logIn(app, context, {
         email: "ada@example.com",
         password: "a long password of the tests 7",
       }),

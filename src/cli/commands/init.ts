@@ -13,7 +13,7 @@ import {
 } from "../../platform/config/files/write-settings.ts";
 import type { LoadedConfig } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
-import { createPasswords } from "../../platform/secrets/passwords.ts";
+import { passwordFault } from "../../platform/secrets/passwords.ts";
 import { uninterrupted } from "../interrupt.ts";
 import { operator } from "../operator.ts";
 import { printLines } from "../terminal/output.ts";
@@ -91,12 +91,11 @@ async function readAnswers(terminal: Terminal, flags: InitFlags): Promise<Answer
       flags.receiveWallet === undefined ? null : parse(flags.receiveWallet, flags.receiveToken),
   };
   const account = await readAccount(terminal, flags);
-  const passwords = createPasswords();
   const password = await readNewPassword(terminal, "Password of the admin", flags, async (text) => {
-    const fault = await passwords.check(text, account.adminEmail);
+    const fault = await passwordFault(text, account.adminEmail);
     return fault === null ? null : `The password ${fault.message}.`;
   });
-  await requireStrong(passwords, password, account.adminEmail);
+  await requireStrong(password, account.adminEmail);
   const ask = async (question: string) => {
     const answer = await askOptional(terminal, question, (text) => receiverFault(networks, text));
     return answer === null ? null : parse(answer);

@@ -2,8 +2,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { Defect, defineProblem } from "../../kernel/errors.ts";
 import { UniqueViolation } from "../../platform/database/errors.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/database.ts";
-import type { Passwords } from "../../platform/secrets/passwords.ts";
-import { requireStrong } from "../auth/passwords.ts";
+import { passwordsOf, requireStrong } from "../auth/passwords.ts";
 import { userView, type UserView } from "../members/store.ts";
 import { addUser } from "../members/members.ts";
 import type { InTx } from "../../app.ts";
@@ -52,16 +51,15 @@ export function alreadyInitialized(found = ""): Error {
 export function makeInstallation(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  readonly passwords: Passwords;
   readonly app: InTx;
 }): Installation {
-  const { db, clock, passwords, app } = deps;
+  const { db, clock, app } = deps;
   return {
     isInitialized: () => isInitialized(db),
 
     async initialize(context, input) {
-      await requireStrong(passwords, input.password, input.adminEmail);
-      const passwordHash = await passwords.hash(input.password);
+      await requireStrong(input.password, input.adminEmail);
+      const passwordHash = await passwordsOf(app).hash(input.password);
       try {
         return await db.write(context, async (tx) => {
           if (await isInitialized(tx)) throw alreadyInitialized();
