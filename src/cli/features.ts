@@ -33,7 +33,7 @@ export const commandLists = {
     async () => (await import("../features/customers/api.ts")).customerOperations,
   ),
   apiKey: list(
-    "apiKeys",
+    "app",
     async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
   ),
   wallet: list(

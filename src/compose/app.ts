@@ -1,3 +1,4 @@
+import { authenticateKey } from "../features/api-keys/api-keys.ts";
 import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import type { Gatekeeper } from "../api/declare/access.ts";
 import type { Readiness } from "../api/health.ts";
@@ -277,7 +278,7 @@ function numbered(
 function gatekeeperOf(app: Wired): Gatekeeper {
   return {
     session: (accessToken) => authenticateUser(app, accessToken),
-    apiKey: (secret) => app.apiKeys.authenticate(secret),
+    apiKey: (secret) => authenticateKey(app, secret),
     membership: (userId, organizationId) => membershipAccess(app, userId, organizationId),
   };
 }

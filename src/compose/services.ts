@@ -6,7 +6,6 @@ import { systemContext } from "../platform/database/system-context.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { isAllTest } from "../platform/config/enabled-networks.ts";
 import { checkoutUrl as checkoutUrlOf, type App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
@@ -283,10 +282,6 @@ export function makersOf(parts: App) {
     app: () => Promise.resolve(parts),
     leases,
     jobs,
-    apiKeys: once(async () => {
-      const { makeApiKeyService } = await import("../features/api-keys/service.ts");
-      return makeApiKeyService({ ...common, randomBytes, isTest: isAllTest(networks) });
-    }),
     auditLogs: once(async () => {
       const { makeAuditLogService } = await import("../features/audit-logs/service.ts");
       return makeAuditLogService({ ...common, logger, key: deriveKey(secret, "audit-seals") });

@@ -3,7 +3,7 @@ import { membersModule } from "./members/api.ts";
 import { organizationsModule } from "./organizations/api.ts";
 import { meModule } from "./me/api.ts";
 import { authModule } from "./auth/api.ts";
-import { apiKeysModule } from "./api-keys/module.ts";
+import { apiKeysModule } from "./api-keys/api.ts";
 import { auditLogsModule } from "./audit-logs/module.ts";
 import { customersModule } from "./customers/api.ts";
 import { networksModule } from "./networks/api.ts";

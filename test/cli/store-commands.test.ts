@@ -3,6 +3,7 @@ import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
+import { authenticateKey } from "../../src/features/api-keys/api-keys.ts";
 import { logIn } from "../../src/features/auth/login.ts";
 import { submitKyb } from "../../src/features/organizations/verification.ts";
 import {
@@ -377,7 +378,7 @@ describe("commands on a store", () => {
     const key = JSON.parse(made.stdout) as { id: string; secret: string };
     expect(key).to.deep.include({ scopes: ["read", "write"], expiresAt });
     expect(key.secret).to.match(/^till_live_/);
-    const authenticate = () => withApp(folder, (app) => app.apiKeys.authenticate(key.secret));
+    const authenticate = () => withApp(folder, (app) => authenticateKey(app, key.secret));
     expect((await authenticate())?.principal.id).to.equal(key.id);
 
     const wrong = await till([...words, "--scopes", "all", "--data-dir", folder]);

@@ -34,7 +34,7 @@ export const wholeSources: readonly string[] = [
   "src/features/auth/sessions.ts",
   "src/features/auth/store.ts",
   "src/features/auth/users.ts",
-  "src/features/api-keys/service.ts",
+  "src/features/api-keys/api-keys.ts",
   "src/api/pipeline/admission.ts",
   "src/api/pipeline/idempotency.ts",
   "src/platform/idempotency",

@@ -1,3 +1,4 @@
+import { createApiKey } from "../../src/features/api-keys/api-keys.ts";
 import { addOrganization } from "../../src/features/organizations/organizations.ts";
 import type { OperatorActor } from "../../src/kernel/actor.ts";
 import type { Id } from "../../src/kernel/id.ts";
@@ -15,7 +16,7 @@ export async function platformKey({ app }: TestApp): Promise<string> {
       isPlatform: true,
     }),
   );
-  const { secret } = await app.apiKeys.create(context, organization.id, {
+  const { secret } = await createApiKey(app, context, organization.id, {
     name: "review",
     scopes: ["platform"],
   });

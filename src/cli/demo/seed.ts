@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
+import { createApiKey } from "../../features/api-keys/api-keys.ts";
 import { submitKyb } from "../../features/organizations/verification.ts";
 import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
 import type { Program } from "../../compose/app.ts";
@@ -64,11 +65,11 @@ export async function seed(
     network,
     xpub: newXpub(app.randomBytes),
   });
-  const { secret: apiKey } = await app.apiKeys.create(context, organizationId, {
+  const { secret: apiKey } = await createApiKey(app, context, organizationId, {
     name: "demo",
     scopes: ["read", "write", "billing"],
   });
-  const { secret: shopKey } = await app.apiKeys.create(context, organizationId, {
+  const { secret: shopKey } = await createApiKey(app, context, organizationId, {
     name: "shop",
     scopes: ["shop"],
   });
