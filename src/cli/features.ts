@@ -126,7 +126,7 @@ export const commandLists = {
     async () => (await import("../features/exports/commands.ts")).exportCommands,
   ),
   audit: list(
-    "auditLogs",
+    "app",
     async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
   ),
   rate: list("rates", async () => (await import("../features/rates/commands.ts")).rateCommands),

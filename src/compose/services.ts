@@ -282,10 +282,6 @@ export function makersOf(parts: App) {
     app: () => Promise.resolve(parts),
     leases,
     jobs,
-    auditLogs: once(async () => {
-      const { makeAuditLogService } = await import("../features/audit-logs/service.ts");
-      return makeAuditLogService({ ...common, logger, key: deriveKey(secret, "audit-seals") });
-    }),
     events: once(async () => {
       const { makeEventService } = await import("../features/events/service.ts");
       return makeEventService({ db, cursorKey: deriveKey(secret, "event-cursors") });

@@ -4,7 +4,7 @@ import { organizationsModule } from "./organizations/api.ts";
 import { meModule } from "./me/api.ts";
 import { authModule } from "./auth/api.ts";
 import { apiKeysModule } from "./api-keys/api.ts";
-import { auditLogsModule } from "./audit-logs/module.ts";
+import { auditLogsModule } from "./audit-logs/api.ts";
 import { customersModule } from "./customers/api.ts";
 import { networksModule } from "./networks/api.ts";
 import { walletsModule } from "./wallets/module.ts";

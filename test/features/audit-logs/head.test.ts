@@ -1,6 +1,7 @@
 // The head of the audit chain leaves the store once an hour, and a store of a release without keyed seals is taken over.
 import { dirname } from "node:path";
 import { expect } from "chai";
+import { verifyAuditLog } from "../../../src/features/audit-logs/audit-logs.ts";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { createApp, type Program } from "../../../src/compose/app.ts";
@@ -59,8 +60,8 @@ eachStore("the head of the audit chain", (store) => {
       background: false,
       outside: { logger },
     });
-    const { db, clock, auditLogs: service } = app.app;
-    const job = makeMaintenance({ db, clock }, service).find(({ name }) => name.includes("audit"));
+    const { db, clock } = app.app;
+    const job = makeMaintenance(app.app).find(({ name }) => name.includes("audit"));
     expect(maintenanceSchedule.find(({ name }) => name === job?.name)?.line).to.equal(everyHour);
     const given = { signal: new AbortController().signal, payload: {} };
     const runJob = () => job?.run(given as unknown as Parameters<typeof job.run>[0]);
@@ -189,7 +190,7 @@ eachStore("a store of a release without keyed seals", (store) => {
     await record(db, 3);
     expect(await faultOf(db)).to.equal(null);
     await sealWithoutKey(db);
-    await reopen((app) => app.auditLogs.verify(testContext, null));
+    await reopen((app) => verifyAuditLog(app, testContext, null));
     expect(await faultOf(db)).to.equal("head");
     for (const sql of [
       "DELETE FROM meta WHERE name = 'secret_fingerprint'",
@@ -197,7 +198,7 @@ eachStore("a store of a release without keyed seals", (store) => {
       "DELETE FROM audit_logs",
     ]) {
       await db.write(testContext, (tx) => tx.run(sql));
-      await reopen((app) => app.auditLogs.verify(testContext, null));
+      await reopen((app) => verifyAuditLog(app, testContext, null));
       expect(await faultOf(db), sql).to.equal("head");
     }
     expect(found("without a key")).to.deep.equal([]);

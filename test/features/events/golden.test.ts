@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
+import { announceAuditHead } from "../../../src/features/audit-logs/audit-logs.ts";
 import { setOrganizationStatus } from "../../../src/features/organizations/organizations.ts";
 import { openApiDocument } from "../../../src/api/document/openapi.ts";
 import { allOperations } from "../../../src/features/index.ts";
@@ -44,7 +45,7 @@ eachStore("the golden event bodies", (store) => {
   before(async () => {
     counter = await openCounter(store, { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" });
     const key = await platformKey(counter.app);
-    await counter.app.app.auditLogs.announceHead(testContext);
+    await announceAuditHead(counter.app.app, testContext);
     merchant = await counter.merchant();
     address = await counter.wallet(merchant);
     await reviewed(key);
