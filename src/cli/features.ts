@@ -53,7 +53,7 @@ export const commandLists = {
     async () => (await import("../features/admin/cross-organization/commands.ts")).paymentCommands,
   ),
   queue: list(
-    "queues",
+    "app",
     async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
   ),
   failure: list(

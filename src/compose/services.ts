@@ -422,18 +422,6 @@ export function makersOf(parts: App) {
           subscriptionsOf({ checkoutUrl }, reader, organizationIds),
       });
     }),
-    installation: once(async () => {
-      const { makeInstallation } = await import("../features/admin/installation.ts");
-      return makeInstallation({
-        db,
-        clock,
-        app: parts,
-      });
-    }),
-    queues: once(async () => {
-      const { makeQueueService } = await import("../features/admin/queues.ts");
-      return makeQueueService({ ...common, wake });
-    }),
     oversight: once(async () => {
       const { makeOversight } = await import("../features/admin/cross-organization/queries.ts");
       return makeOversight({ db, payments: await payments() });

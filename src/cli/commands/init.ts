@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { initializeStore } from "../../features/admin/initialize.ts";
 import { parseBody } from "../../api/declare/request.ts";
 import { createApp } from "../../compose/app.ts";
 import { storeName } from "../../compose/store-place.ts";
@@ -122,7 +123,8 @@ async function create(terminal: Terminal, answers: Answers): Promise<void> {
     const app = await createApp(loaded.config, "initialize", { logger });
     try {
       const context = { actor: operator(), requestId: terminal.requestId, ip: null };
-      const installed = await app.installation.initialize(
+      const installed = await initializeStore(
+        app,
         { ...context, ...finishWith(draft) },
         { ...account, password },
       );

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
+import { initializeStore } from "../../features/admin/initialize.ts";
 import { createApiKey } from "../../features/api-keys/api-keys.ts";
 import { submitKyb } from "../../features/organizations/verification.ts";
 import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
@@ -48,7 +49,7 @@ export async function seed(
   receiver: { readonly url: string; readonly trust: (secret: string) => void },
 ): Promise<DemoWorld> {
   const adminPassword = Buffer.from(app.randomBytes(passwordBytes)).toString("base64url");
-  const { user, organization } = await app.installation.initialize(context, {
+  const { user, organization } = await initializeStore(app, context, {
     adminEmail,
     adminName: "Ada Admin",
     password: adminPassword,

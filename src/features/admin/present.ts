@@ -11,7 +11,7 @@ import {
   type AdminOrganizationDetailRecord,
   type AdminOrganizationListRecord,
 } from "./records.ts";
-import type { Installed } from "./installation.ts";
+import type { Installed } from "./initialize.ts";
 import type { OrganizationDetail, OrganizationEntry } from "./service.ts";
 
 export function presentOrganizations(

@@ -194,9 +194,9 @@ eachStore("a password", (store) => {
   });
 
   it("gets no reset token for an address without an account", async () => {
-    const problem: unknown = await app.app.passwordService
-      .createReset(testContext, { email: "nobody@example.com" })
-      .catch((error: unknown) => error);
+    const problem: unknown = await createPasswordReset(app.app, testContext, {
+      email: "nobody@example.com",
+    }).catch((error: unknown) => error);
     expect(problem).to.have.property("status", 404);
   });
 });
