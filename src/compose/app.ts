@@ -1,5 +1,3 @@
-import { authenticateKey } from "../features/api-keys/api-keys.ts";
-import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import type { Gatekeeper } from "../api/declare/access.ts";
 import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/pipeline/idempotency.ts";
@@ -15,6 +13,8 @@ import {
   verificationsPerMinute,
   type RateLimiter,
 } from "../api/pipeline/rate-limits.ts";
+import { authenticateKey } from "../features/api-keys/api-keys.ts";
+import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import { makeProblemPage } from "../features/checkout/page/problem-page.ts";
 import { spendAllowance } from "../features/organizations/allowance.ts";
 import type { StatusService } from "../features/admin/status/operations-status.ts";

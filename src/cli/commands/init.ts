@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { initializeStore } from "../../features/admin/initialize.ts";
 import { parseBody } from "../../api/declare/request.ts";
 import { createApp } from "../../compose/app.ts";
 import { storeName } from "../../compose/store-place.ts";
+import { initializeStore } from "../../features/admin/initialize.ts";
 import { InitializeRequest } from "../../features/admin/records.ts";
 import { presentInstalled } from "../../features/admin/present.ts";
 import { requireStrong } from "../../features/auth/passwords.ts";

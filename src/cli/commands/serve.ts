@@ -1,6 +1,6 @@
-import { isInitialized } from "../../features/admin/installation.ts";
 import { createApp, type Program } from "../../compose/app.ts";
 import { noStore, requireStoreFile, storeName } from "../../compose/store-place.ts";
+import { isInitialized } from "../../features/admin/installation.ts";
 import { wordDifference } from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
+import type { Program } from "../../compose/app.ts";
 import { initializeStore } from "../../features/admin/initialize.ts";
 import { createApiKey } from "../../features/api-keys/api-keys.ts";
-import { submitKyb } from "../../features/organizations/verification.ts";
-import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
-import type { Program } from "../../compose/app.ts";
 import { presentInvoice } from "../../features/invoices/present.ts";
+import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
+import { submitKyb } from "../../features/organizations/verification.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
