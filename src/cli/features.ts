@@ -28,20 +28,12 @@ function operations(load: () => Promise<readonly Operation<App>[]>): CommandList
 /** The commands of all features, in the order of the help. Each list is loaded when one of its commands runs. */
 export const commandLists = {
   admin: list("admin", async () => (await import("../features/admin/commands.ts")).adminCommands),
-  user: list("users", async () => (await import("../features/auth/commands.ts")).userCommands),
-  password: list(
-    "passwordService",
-    async () => (await import("../features/auth/commands.ts")).passwordCommands,
-  ),
-  session: list(
-    "sessions",
-    async () => (await import("../features/auth/sessions/commands.ts")).sessionCommands,
-  ),
+  user: list("app", async () => (await import("../features/auth/commands.ts")).userCommands),
   customer: operations(
     async () => (await import("../features/customers/api.ts")).customerOperations,
   ),
   apiKey: list(
-    "apiKeys",
+    "app",
     async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
   ),
   wallet: list(
@@ -61,7 +53,7 @@ export const commandLists = {
     async () => (await import("../features/admin/cross-organization/commands.ts")).paymentCommands,
   ),
   queue: list(
-    "queues",
+    "app",
     async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
   ),
   failure: list(
@@ -94,7 +86,7 @@ export const commandLists = {
       (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
   ),
   paymentPolicy: list(
-    "organizationService",
+    "app",
     async () => (await import("../features/organizations/commands.ts")).paymentPolicyCommands,
   ),
   paymentLink: list(
@@ -102,11 +94,11 @@ export const commandLists = {
     async () => (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
   ),
   branding: list(
-    "organizationService",
+    "app",
     async () => (await import("../features/organizations/commands.ts")).brandingCommands,
   ),
   origin: list(
-    "organizationService",
+    "app",
     async () => (await import("../features/organizations/commands.ts")).originCommands,
   ),
   billing: list(
@@ -134,7 +126,7 @@ export const commandLists = {
     async () => (await import("../features/exports/commands.ts")).exportCommands,
   ),
   audit: list(
-    "auditLogs",
+    "app",
     async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
   ),
   rate: list("rates", async () => (await import("../features/rates/commands.ts")).rateCommands),

@@ -13,6 +13,8 @@ import {
   verificationsPerMinute,
   type RateLimiter,
 } from "../api/pipeline/rate-limits.ts";
+import { authenticateKey } from "../features/api-keys/api-keys.ts";
+import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import { makeProblemPage } from "../features/checkout/page/problem-page.ts";
 import { spendAllowance } from "../features/organizations/allowance.ts";
 import type { StatusService } from "../features/admin/status/operations-status.ts";
@@ -273,10 +275,10 @@ function numbered(
   });
 }
 
-function gatekeeperOf(services: Services): Gatekeeper {
+function gatekeeperOf(app: Wired): Gatekeeper {
   return {
-    session: (accessToken) => services.sessions.principal(accessToken),
-    apiKey: (secret) => services.apiKeys.authenticate(secret),
-    membership: (userId, organizationId) => services.sessions.standing(userId, organizationId),
+    session: (accessToken) => authenticateUser(app, accessToken),
+    apiKey: (secret) => authenticateKey(app, secret),
+    membership: (userId, organizationId) => membershipAccess(app, userId, organizationId),
   };
 }

@@ -1,5 +1,5 @@
 import { pruneKeptAnswers } from "../api/pipeline/idempotency.ts";
-import type { AuditLogService } from "../features/audit-logs/service.ts";
+import { announceAuditHead } from "../features/audit-logs/audit-logs.ts";
 import { features } from "../features/index.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { pruneEvents } from "../platform/events/retention.ts";
@@ -16,29 +16,26 @@ const prunings = new Map<string, Prune>([
   ["prune failed jobs", pruneFailedJobs],
   ...features.flatMap((feature) => Object.entries(feature.prunings ?? {})),
 ]);
-const announceAuditHead = "announce audit head";
+const announcing = "announce audit head";
 
 /** Jobs that run every hour. */
-export const maintenanceSchedule: readonly CronTask[] = [...prunings.keys(), announceAuditHead].map(
+export const maintenanceSchedule: readonly CronTask[] = [...prunings.keys(), announcing].map(
   (name) => ({ name, line: everyHour, job: { queue: "maintenance", name, payload: {} } }),
 );
 
 /** Creates the handlers of the scheduled jobs. */
-export function makeMaintenance(
-  { db, clock }: Pick<App, "db" | "clock">,
-  auditLogs: Pick<AuditLogService, "announceHead">,
-): JobHandler[] {
+export function makeMaintenance(app: App): JobHandler[] {
   return [
     ...[...prunings].map(([name, prune]) => ({
       name,
       async run({ signal }: { readonly signal: AbortSignal }) {
         const context = systemContext(name);
-        while (!signal.aborted && (await prune(db, clock.now(), context, signal)));
+        while (!signal.aborted && (await prune(app.db, app.clock.now(), context, signal)));
       },
     })),
     {
-      name: announceAuditHead,
-      run: () => auditLogs.announceHead(systemContext(announceAuditHead)),
+      name: announcing,
+      run: () => announceAuditHead(app, systemContext(announcing)),
     },
   ];
 }

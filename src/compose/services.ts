@@ -6,7 +6,6 @@ import { systemContext } from "../platform/database/system-context.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { isAllTest } from "../platform/config/enabled-networks.ts";
 import { checkoutUrl as checkoutUrlOf, type App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
@@ -49,33 +48,6 @@ export function makersOf(parts: App) {
     const { createJobs } = await import("../platform/jobs/queue.ts");
     return createJobs({ ids, wake });
   });
-  const passwords = once(async () => {
-    const { createPasswords } = await import("../platform/secrets/passwords.ts");
-    return createPasswords(undefined, parts.passwordCost);
-  });
-
-  // Users, their sessions, and the organizations of which they are members.
-  const members = once(async () => {
-    const { makeMembers } = await import("../features/members/service.ts");
-    return makeMembers({ ids, journal });
-  });
-  const invitations = once(async () => {
-    const { makeInvitations } = await import("../features/members/invitations.ts");
-    return makeInvitations({ journal, members: await members() });
-  });
-  const organizations = once(async () => {
-    const { makeOrganizations } = await import("../features/organizations/organizations.ts");
-    return makeOrganizations({ ...common, verification, members: await members() });
-  });
-  const loginLock = once(async () => {
-    const { createLoginLock } = await import("../features/auth/login-lock.ts");
-    return createLoginLock({ clock });
-  });
-  const accessTokens = once(async () => {
-    const { createAccessTokens } = await import("../features/auth/sessions/access-tokens.ts");
-    return createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
-  });
-
   // Invoices and wallets.
   const issuing = once(async () => {
     const { createRecentStates } = await import("../platform/chain/state/network-state.ts");
@@ -310,82 +282,6 @@ export function makersOf(parts: App) {
     app: () => Promise.resolve(parts),
     leases,
     jobs,
-    passwords,
-    members,
-    organizations,
-    memberService: once(async () => {
-      const { makeMemberService } = await import("../features/members/service.ts");
-      return makeMemberService(common);
-    }),
-    invitationService: once(async () => {
-      const { makeInvitationService } = await import("../features/members/invitations.ts");
-      return makeInvitationService({
-        ...common,
-        randomBytes,
-        members: await members(),
-        invitations: await invitations(),
-      });
-    }),
-    organizationService: once(async () => {
-      const { makeOrganizationService } = await import("../features/organizations/service.ts");
-      return makeOrganizationService({
-        ...common,
-        verification,
-        members: await members(),
-        organizations: await organizations(),
-        networks: enabled,
-      });
-    }),
-    me: once(async () => {
-      const { makeMeService } = await import("../features/me/service.ts");
-      return makeMeService({ db });
-    }),
-    auth: once(async () => {
-      const { makeAuthService } = await import("../features/auth/service.ts");
-      const { hashToken, newToken, refreshSuccessor } =
-        await import("../platform/secrets/tokens.ts");
-      const refreshKey = deriveKey(secret, "refresh-tokens");
-      return makeAuthService({
-        ...common,
-        members: await members(),
-        invitations: await invitations(),
-        organizations: await organizations(),
-        passwords: await passwords(),
-        accessTokens: await accessTokens(),
-        refreshTokens: {
-          create: () => newToken("refresh", randomBytes),
-          successor: (token) => refreshSuccessor(refreshKey, token),
-          hash: hashToken,
-        },
-        loginLock: await loginLock(),
-        registration: config.registration,
-      });
-    }),
-    passwordService: once(async () => {
-      const { makePasswordService } = await import("../features/auth/passwords.ts");
-      return makePasswordService({
-        ...common,
-        randomBytes,
-        passwords: await passwords(),
-        loginLock: await loginLock(),
-      });
-    }),
-    sessions: once(async () => {
-      const { makeSessions } = await import("../features/auth/sessions/sessions.ts");
-      return makeSessions({ db, clock, journal, accessTokens: await accessTokens() });
-    }),
-    users: once(async () => {
-      const { makeUserService } = await import("../features/auth/users.ts");
-      return makeUserService({ db, clock, passwords: await passwords(), members: await members() });
-    }),
-    apiKeys: once(async () => {
-      const { makeApiKeyService } = await import("../features/api-keys/service.ts");
-      return makeApiKeyService({ ...common, randomBytes, isTest: isAllTest(networks) });
-    }),
-    auditLogs: once(async () => {
-      const { makeAuditLogService } = await import("../features/audit-logs/service.ts");
-      return makeAuditLogService({ ...common, logger, key: deriveKey(secret, "audit-seals") });
-    }),
     events: once(async () => {
       const { makeEventService } = await import("../features/events/service.ts");
       return makeEventService({ db, cursorKey: deriveKey(secret, "event-cursors") });
@@ -520,25 +416,11 @@ export function makersOf(parts: App) {
       return makeAdminService({
         db,
         clock,
-        organizations: await organizations(),
+        app: parts,
         walletsOf,
         subscriptionsOf: (reader: Reader, organizationIds: readonly Id<"organization">[]) =>
           subscriptionsOf({ checkoutUrl }, reader, organizationIds),
       });
-    }),
-    installation: once(async () => {
-      const { makeInstallation } = await import("../features/admin/installation.ts");
-      return makeInstallation({
-        db,
-        clock,
-        passwords: await passwords(),
-        members: await members(),
-        organizations: await organizations(),
-      });
-    }),
-    queues: once(async () => {
-      const { makeQueueService } = await import("../features/admin/queues.ts");
-      return makeQueueService({ ...common, wake });
     }),
     oversight: once(async () => {
       const { makeOversight } = await import("../features/admin/cross-organization/queries.ts");

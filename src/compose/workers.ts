@@ -35,7 +35,7 @@ export function makeWorkers(app: Wired): Worker[] {
       tasks: [...maintenanceSchedule, ...backupTasks(config)],
     }),
     ...Object.entries({
-      maintenance: [...makeMaintenance(app, app.auditLogs), makeScheduledBackup(app)],
+      maintenance: [...makeMaintenance(app), makeScheduledBackup(app)],
       billing: app.billingRun.handlers,
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";

@@ -1,10 +1,10 @@
 import type { Operation } from "../api/declare/operation.ts";
-import { membersModule } from "./members/module.ts";
-import { organizationsModule } from "./organizations/module.ts";
-import { meModule } from "./me/module.ts";
-import { authModule } from "./auth/module.ts";
-import { apiKeysModule } from "./api-keys/module.ts";
-import { auditLogsModule } from "./audit-logs/module.ts";
+import { membersModule } from "./members/api.ts";
+import { organizationsModule } from "./organizations/api.ts";
+import { meModule } from "./me/api.ts";
+import { authModule } from "./auth/api.ts";
+import { apiKeysModule } from "./api-keys/api.ts";
+import { auditLogsModule } from "./audit-logs/api.ts";
 import { customersModule } from "./customers/api.ts";
 import { networksModule } from "./networks/api.ts";
 import { walletsModule } from "./wallets/module.ts";

@@ -1,4 +1,5 @@
 // A valid call of every operation. Without a setup of its own, it reads one of the estate's objects.
+import { createPasswordReset } from "../../src/features/auth/passwords.ts";
 import type { Operation } from "../../src/api/declare/operation.ts";
 import { createRelay } from "../../src/platform/events/relay.ts";
 import {
@@ -97,7 +98,7 @@ const examples: Readonly<Record<string, Making>> = {
   },
   resetPassword: async ({ app }) => {
     const { email } = await register(app, "Forgetful");
-    const { token } = await app.app.passwordService.createReset(operator, { email });
+    const { token } = await createPasswordReset(app.app, operator, { email });
     return { body: { resetToken: token, newPassword } };
   },
   listEvents: async ({ app: { app } }) => {

@@ -1,6 +1,7 @@
 // Problems that operations declare, provoked over HTTP where the tests of the features do so within the program alone.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
+import { createPasswordReset, passwordsOf } from "../../src/features/auth/passwords.ts";
 import { addressGroups } from "../../src/api/client-address.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { plansFile } from "../features/billing/billing-fleet.ts";
@@ -205,7 +206,7 @@ eachStore("a refusal", (store) => {
     const person = await register(app);
     const email = (name: string) => `late-${name}@example.com`;
     const newPassword = "another password of the tests 8";
-    const reset = () => app.app.passwordService.createReset(testContext, { email: person.email });
+    const reset = () => createPasswordReset(app.app, testContext, { email: person.email });
     const asked: readonly ((name: string) => Promise<Answer>)[] = [
       (name) => post("login", { email: email(name), password }),
       (name) =>
@@ -222,7 +223,7 @@ eachStore("a refusal", (store) => {
     let tries = 0;
     const line = Array.from({ length: hashesAtOnce }, async (_, place) => {
       while (isFull) {
-        await app.app.passwords
+        await passwordsOf(app.app)
           .verify(password, null, {
             account: email(`line-${String(place)}`),
             clients: addressGroups("127.0.0.1"),

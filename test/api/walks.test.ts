@@ -3,7 +3,7 @@
 import { expect } from "chai";
 import { z } from "zod";
 import type { Operation } from "../../src/api/declare/operation.ts";
-import { apiKeys } from "../../src/features/api-keys/table.ts";
+import { apiKeys } from "../../src/features/api-keys/store.ts";
 import {
   adjustments,
   credits,

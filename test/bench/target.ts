@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import Koa from "koa";
 import { koaBody } from "koa-body";
+import { createApiKey } from "../../src/features/api-keys/api-keys.ts";
 import { formatAddress } from "../../src/platform/chain/evm/address.ts";
 import { createLogger } from "../../src/platform/logger/index.ts";
 import type { StoreOptions } from "../../src/platform/database/open.ts";
@@ -65,11 +66,10 @@ async function startTill(): Promise<Started> {
   );
   const actor = { type: "operator", id: null, label: "bench" } as const;
   const made = Array.from({ length: options.keys ?? 1 }, (_, place) =>
-    app.app.apiKeys.create(
-      { actor, requestId: null, ip: null },
-      organizationId as `org_${string}`,
-      { name: `shop ${String(place)}`, scopes: ["read", "write"] },
-    ),
+    createApiKey(app.app, { actor, requestId: null, ip: null }, organizationId as `org_${string}`, {
+      name: `shop ${String(place)}`,
+      scopes: ["read", "write"],
+    }),
   );
   const keys = (await Promise.all(made)).map(({ secret }) => secret);
   return { url: app.url, path, keys };

@@ -1,5 +1,10 @@
 import { join } from "node:path";
 import { expect } from "chai";
+import { submitKyb } from "../../src/features/organizations/verification.ts";
+import {
+  addOrganization,
+  updateOrganization,
+} from "../../src/features/organizations/organizations.ts";
 import { createApp, type Program } from "../../src/compose/app.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
 import type { Id } from "../../src/kernel/id.ts";
@@ -63,10 +68,10 @@ export function makeDesk(settings: Readonly<Record<string, string>> = {}) {
       pendingOrganization: () =>
         store.withApp(async (app) => {
           const { id } = await app.db.write(context, (tx) =>
-            app.organizations.add(tx, app.clock.now(), { name: "Nook", ownerId: null }),
+            addOrganization(tx, app, app.clock.now(), { name: "Nook", ownerId: null }),
           );
-          await app.organizationService.update(context, id, legalFields, () => undefined);
-          await app.organizationService.submitKyb(context, id);
+          await updateOrganization(app, context, id, legalFields, () => undefined);
+          await submitKyb(app, context, id);
           return id;
         }),
       async key(organizationId) {

@@ -4,6 +4,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command as Program } from "commander";
 import { expect } from "chai";
+import { createApiKey } from "../../src/features/api-keys/api-keys.ts";
+import { listSessions } from "../../src/features/auth/sessions.ts";
+import { logIn } from "../../src/features/auth/login.ts";
 import { declarationOf } from "../../src/cli/command-words.ts";
 import { exitCodes } from "../../src/cli/failures/exit-codes.ts";
 import { operator } from "../../src/cli/operator.ts";
@@ -188,7 +191,7 @@ async function fill(store: DeskStore): Promise<Samples> {
   );
   return store.withApp(async (app) => {
     const terms = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
-    const key = await app.apiKeys.create(context, organizationId, { name: "k", scopes: ["read"] });
+    const key = await createApiKey(app, context, organizationId, { name: "k", scopes: ["read"] });
     const link = await app.paymentLinks.create(context, organizationId, terms);
     const draft = { ...terms, amount: "5.00", draft: true };
     const { invoice } = await app.invoices.create(context, organizationId, draft);
@@ -198,8 +201,8 @@ async function fill(store: DeskStore): Promise<Samples> {
     const { data: wallets } = await app.wallets.list(organizationId, {});
     const { data: payments } = await app.payments.list(organizationId, {});
     const paid = await app.invoices.get(organizationId, invoiceId);
-    await app.auth.login(context, { email: "ada@example.com", password });
-    const { data: sessions } = await app.sessions.list({});
+    await logIn(app, context, { email: "ada@example.com", password });
+    const { data: sessions } = await listSessions(app, {});
     return {
       organizationId,
       "org approve organizationId": pending,

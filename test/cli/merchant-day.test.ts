@@ -5,6 +5,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { expect } from "chai";
+import { authenticateUser } from "../../src/features/auth/authentication.ts";
+import { logIn } from "../../src/features/auth/login.ts";
 import { listenForWebhooks } from "../../src/cli/commands/webhooks/listen.ts";
 import { makeTerminal } from "../../src/cli/terminal/terminal.ts";
 import type { Id } from "../../src/kernel/id.ts";
@@ -326,9 +328,9 @@ describe("a merchant's day at the terminal", () => {
   it("lists who is logged in, and ends a login at once", async () => {
     const store = await desk.store();
     const { accessToken } = await store.withApp((app) =>
-      app.auth.login(context, { email: "ada@example.com", password }),
+      logIn(app, context, { email: "ada@example.com", password }),
     );
-    const principal = () => store.withApp((app) => app.sessions.principal(accessToken));
+    const principal = () => store.withApp((app) => authenticateUser(app, accessToken));
     expect(await principal()).not.to.equal(null);
     const list = ["session", "list", "--email", "Ada@example.com"];
     const { data } = (await store.json(list)) as { data: Named[] };

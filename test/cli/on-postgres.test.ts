@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { logIn } from "../../src/features/auth/login.ts";
 import { createApp } from "../../src/compose/app.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
@@ -77,7 +78,7 @@ describeOnPostgres("the command line on postgres", () => {
     const app = await createApp(config, "use", { logger: silentLogger });
     try {
       const own = (await till(["org", "list", "-q"], { env })).stdout.trim() as Id<"organization">;
-      await app.auth.login(context, { email: "ada@example.com", password });
+      await logIn(app, context, { email: "ada@example.com", password });
       const endpoint = { url: "http://127.0.0.1:9/hook" };
       const made = await app.webhooks.createEndpoint(context, own, endpoint);
       await app.webhooks.sendTest(context, own, made.endpoint.id);

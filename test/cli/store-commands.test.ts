@@ -3,6 +3,13 @@ import { hostname, userInfo } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
+import { authenticateKey } from "../../src/features/api-keys/api-keys.ts";
+import { logIn } from "../../src/features/auth/login.ts";
+import { submitKyb } from "../../src/features/organizations/verification.ts";
+import {
+  addOrganization,
+  updateOrganization,
+} from "../../src/features/organizations/organizations.ts";
 import { createApp, type Program } from "../../src/compose/app.ts";
 import { AdminOrganizationListRecord } from "../../src/features/admin/records.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
@@ -42,10 +49,10 @@ async function freshStore(): Promise<string> {
 async function pendingOrganization(folder: string): Promise<Id<"organization">> {
   return withApp(folder, async (app) => {
     const { id } = await app.db.write(context, (tx) =>
-      app.organizations.add(tx, app.clock.now(), { name: "Nook", ownerId: null }),
+      addOrganization(tx, app, app.clock.now(), { name: "Nook", ownerId: null }),
     );
-    await app.organizationService.update(context, id, legalFields, () => undefined);
-    await app.organizationService.submitKyb(context, id);
+    await updateOrganization(app, context, id, legalFields, () => undefined);
+    await submitKyb(app, context, id);
     return id;
   });
 }
@@ -85,7 +92,7 @@ describe("till init", () => {
   it("creates an admin who can log in with the given password", async () => {
     const folder = await freshStore();
     const session = await withApp(folder, (app) =>
-      app.auth.login(context, {
+      logIn(app, context, {
         email: "ada@example.com",
         password: "a long password of the tests 7",
       }),
@@ -371,7 +378,7 @@ describe("commands on a store", () => {
     const key = JSON.parse(made.stdout) as { id: string; secret: string };
     expect(key).to.deep.include({ scopes: ["read", "write"], expiresAt });
     expect(key.secret).to.match(/^till_live_/);
-    const authenticate = () => withApp(folder, (app) => app.apiKeys.authenticate(key.secret));
+    const authenticate = () => withApp(folder, (app) => authenticateKey(app, key.secret));
     expect((await authenticate())?.principal.id).to.equal(key.id);
 
     const wrong = await till([...words, "--scopes", "all", "--data-dir", folder]);

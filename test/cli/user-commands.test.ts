@@ -3,6 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { z } from "zod";
+import { resetPassword } from "../../src/features/auth/passwords.ts";
+import { logIn } from "../../src/features/auth/login.ts";
 import { UserRecord } from "../../src/features/members/records.ts";
 import { context, makeDesk } from "./billing-operator.ts";
 
@@ -45,7 +47,7 @@ describe("till user", () => {
     const cy = ["--email", "cy@example.com", "--name", "Cy", "--password-file", file];
     expect((await store.till(["user", "create", ...cy])).stdout).not.to.include(password);
     for (const email of ["bo@example.com", "cy@example.com"]) {
-      const session = await store.withApp((app) => app.auth.login(context, { email, password }));
+      const session = await store.withApp((app) => logIn(app, context, { email, password }));
       expect(session.memberships).to.deep.equal([]);
     }
     const [, entry] = await store.audited("user.created");
@@ -130,14 +132,10 @@ describe("till user", () => {
     expect(reset).to.have.all.keys("userId", "email", "resetToken", "expiresAt");
     const resetToken = reset["resetToken"] ?? "";
     const use = () =>
-      store.withApp((app) =>
-        app.passwordService.reset(context, { resetToken, newPassword: password }),
-      );
+      store.withApp((app) => resetPassword(app, context, { resetToken, newPassword: password }));
     await use();
     const login = { email: "ada@example.com", password };
-    expect((await store.withApp((app) => app.auth.login(context, login))).user.name).to.equal(
-      "Ada",
-    );
+    expect((await store.withApp((app) => logIn(app, context, login))).user.name).to.equal("Ada");
     const again = await use().catch((error: unknown) => error);
     expect(again).to.be.an("error").and.have.property("code", "invalid_reset_token");
 

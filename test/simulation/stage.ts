@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { addOrganization as addOrganizationTo } from "../../src/features/organizations/organizations.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import { makeServices, type Services } from "../../src/compose/services.ts";
@@ -245,7 +246,7 @@ async function settleIn(
   await run(workers, `watch ${networkId}`);
   for (const name of workers.keys()) if (name.startsWith("rates")) await run(workers, name);
   const platform = await db.write(testContext, (tx) =>
-    services.organizations.add(tx, now, { name: "Platform", ownerId: null, isPlatform: true }),
+    addOrganizationTo(tx, services.app, now, { name: "Platform", ownerId: null, isPlatform: true }),
   );
   const add = (owner: Id<"organization">, receiver: { address: string } | { xpub: string }) =>
     services.wallets.create(testContext, owner, { label: "W", network: networkId, ...receiver });

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { decideVerification } from "../../src/features/organizations/verification.ts";
 import { createApp, type Program, type Externals } from "../../src/compose/app.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
 import type { Clock, Instant } from "../../src/kernel/clock.ts";
@@ -272,10 +273,10 @@ export async function approvedMerchant(app: TestApp): Promise<Person & { readonl
   const path = `/v1/organizations/${person.organizationId}`;
   await expectStatus(app.request("PATCH", path, { token: person.token, body: legalFields }), 200);
   await expectStatus(app.request("POST", `${path}/kyb/submit`, { token: person.token }), 200);
-  const { db, organizations, clock } = app.app;
+  const { db, clock } = app.app;
   const operator = { actor: systemActor("tests"), requestId: null, ip: null };
   await db.write(operator, (tx) =>
-    organizations.decide(tx, clock.now(), person.organizationId as `org_${string}`, {
+    decideVerification(tx, app.app, clock.now(), person.organizationId as `org_${string}`, {
       decision: "approve",
     }),
   );

@@ -1,10 +1,10 @@
+import { appOf } from "./context.ts";
 import { readYaml } from "../../src/platform/config/files/yaml-content.ts";
 import { readFileSync } from "node:fs";
 import { HDKey } from "@scure/bip32";
-import { makeOrganizations } from "../../src/features/organizations/organizations.ts";
+import { addOrganization as addOrganizationTo } from "../../src/features/organizations/organizations.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import type { Id, IdSource } from "../../src/kernel/id.ts";
-import { createJournal } from "../../src/platform/journal/index.ts";
 import { parseNetworks } from "../../src/platform/chain/network-table.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
 import type { Database } from "../../src/platform/database/database.ts";
@@ -38,18 +38,9 @@ export function addOrganization(
   ids: IdSource,
   at: Instant,
 ): Promise<Id<"organization">> {
-  const organizations = makeOrganizations({
-    db,
-    clock: { now: () => at },
-    ids,
-    journal: createJournal({ ids, wake: () => undefined }),
-    members: {
-      addMembership: () => Promise.reject(new Error("these organizations have no members")),
-    } as never,
-    verification: "off",
-  });
+  const app = appOf({ db, ids });
   return db.write(testContext, async (tx) => {
-    const row = await organizations.add(tx, at, { name: "Shop", ownerId: null });
+    const row = await addOrganizationTo(tx, app, at, { name: "Shop", ownerId: null });
     return row.id;
   });
 }

@@ -1,3 +1,5 @@
+import { createApiKey } from "../../src/features/api-keys/api-keys.ts";
+import { addOrganization } from "../../src/features/organizations/organizations.ts";
 import type { OperatorActor } from "../../src/kernel/actor.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { expectStatus, register, type Person, type TestApp } from "./app.ts";
@@ -8,13 +10,13 @@ const context = { actor: operator, requestId: null, ip: null };
 /** Creates the platform organization, as `till init` does, and returns an API key of it with the scope `platform`. */
 export async function platformKey({ app }: TestApp): Promise<string> {
   const organization = await app.db.write(context, (tx) =>
-    app.organizations.add(tx, app.clock.now(), {
+    addOrganization(tx, app, app.clock.now(), {
       name: "Platform",
       ownerId: null,
       isPlatform: true,
     }),
   );
-  const { secret } = await app.apiKeys.create(context, organization.id, {
+  const { secret } = await createApiKey(app, context, organization.id, {
     name: "review",
     scopes: ["platform"],
   });
@@ -24,9 +26,9 @@ export async function platformKey({ app }: TestApp): Promise<string> {
 /** Creates the platform organization with a registered user as its owner, whose `organizationId` it becomes. */
 export async function platformAdmin(app: TestApp): Promise<Person> {
   const person = await register(app, "Olga");
-  const { db, organizations, clock } = app.app;
+  const { db, clock } = app.app;
   const organization = await db.write(context, (tx) =>
-    organizations.add(tx, clock.now(), {
+    addOrganization(tx, app.app, clock.now(), {
       name: "Platform",
       ownerId: person.userId as Id<"user">,
       isPlatform: true,

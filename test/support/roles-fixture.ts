@@ -1,4 +1,5 @@
 import type { Role } from "../../src/api/declare/permissions.ts";
+import { addMembership } from "../../src/features/members/members.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { register, type Person, type TestApp } from "./app.ts";
 import { testContext } from "./store/stores.ts";
@@ -6,9 +7,9 @@ import { testContext } from "./store/stores.ts";
 /** Registers a user as a member of another user's organization, which becomes their `organizationId`. */
 export async function colleague(app: TestApp, of: Person, role: Role): Promise<Person> {
   const person = await register(app, role);
-  const { db, members, clock } = app.app;
+  const { db, clock } = app.app;
   await db.write(testContext, (tx) =>
-    members.addMembership(tx, clock.now(), {
+    addMembership(tx, app.app, clock.now(), {
       userId: person.userId as Id<"user">,
       organizationId: of.organizationId as Id<"organization">,
       role,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { parseBody } from "../../api/declare/request.ts";
 import { createApp } from "../../compose/app.ts";
 import { storeName } from "../../compose/store-place.ts";
+import { initializeStore } from "../../features/admin/initialize.ts";
 import { InitializeRequest } from "../../features/admin/records.ts";
 import { presentInstalled } from "../../features/admin/present.ts";
 import { requireStrong } from "../../features/auth/passwords.ts";
@@ -13,7 +14,7 @@ import {
 } from "../../platform/config/files/write-settings.ts";
 import type { LoadedConfig } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
-import { createPasswords } from "../../platform/secrets/passwords.ts";
+import { passwordFault } from "../../platform/secrets/passwords.ts";
 import { uninterrupted } from "../interrupt.ts";
 import { operator } from "../operator.ts";
 import { printLines } from "../terminal/output.ts";
@@ -91,12 +92,11 @@ async function readAnswers(terminal: Terminal, flags: InitFlags): Promise<Answer
       flags.receiveWallet === undefined ? null : parse(flags.receiveWallet, flags.receiveToken),
   };
   const account = await readAccount(terminal, flags);
-  const passwords = createPasswords();
   const password = await readNewPassword(terminal, "Password of the admin", flags, async (text) => {
-    const fault = await passwords.check(text, account.adminEmail);
+    const fault = await passwordFault(text, account.adminEmail);
     return fault === null ? null : `The password ${fault.message}.`;
   });
-  await requireStrong(passwords, password, account.adminEmail);
+  await requireStrong(password, account.adminEmail);
   const ask = async (question: string) => {
     const answer = await askOptional(terminal, question, (text) => receiverFault(networks, text));
     return answer === null ? null : parse(answer);
@@ -123,7 +123,8 @@ async function create(terminal: Terminal, answers: Answers): Promise<void> {
     const app = await createApp(loaded.config, "initialize", { logger });
     try {
       const context = { actor: operator(), requestId: terminal.requestId, ip: null };
-      const installed = await app.installation.initialize(
+      const installed = await initializeStore(
+        app,
         { ...context, ...finishWith(draft) },
         { ...account, password },
       );

@@ -1,5 +1,6 @@
 import { createApp, type Program } from "../../compose/app.ts";
 import { noStore, requireStoreFile, storeName } from "../../compose/store-place.ts";
+import { isInitialized } from "../../features/admin/installation.ts";
 import { wordDifference } from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -70,7 +71,7 @@ async function serveInPlace(
 /** Starts the server, or closes the app on failure. */
 async function startIn(app: Program, config: Config): Promise<Serving> {
   try {
-    if (!(await app.installation.isInitialized())) throw noStore(config);
+    if (!(await isInitialized(app.db))) throw noStore(config);
     return await startServing(app, { host: config.host, ports: [config.port] });
   } catch (error) {
     await app.close();

@@ -1,7 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
 import type { Program } from "../../compose/app.ts";
+import { initializeStore } from "../../features/admin/initialize.ts";
+import { createApiKey } from "../../features/api-keys/api-keys.ts";
 import { presentInvoice } from "../../features/invoices/present.ts";
+import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
+import { submitKyb } from "../../features/organizations/verification.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
@@ -45,7 +49,7 @@ export async function seed(
   receiver: { readonly url: string; readonly trust: (secret: string) => void },
 ): Promise<DemoWorld> {
   const adminPassword = Buffer.from(app.randomBytes(passwordBytes)).toString("base64url");
-  const { user, organization } = await app.installation.initialize(context, {
+  const { user, organization } = await initializeStore(app, context, {
     adminEmail,
     adminName: "Ada Admin",
     password: adminPassword,
@@ -62,11 +66,11 @@ export async function seed(
     network,
     xpub: newXpub(app.randomBytes),
   });
-  const { secret: apiKey } = await app.apiKeys.create(context, organizationId, {
+  const { secret: apiKey } = await createApiKey(app, context, organizationId, {
     name: "demo",
     scopes: ["read", "write", "billing"],
   });
-  const { secret: shopKey } = await app.apiKeys.create(context, organizationId, {
+  const { secret: shopKey } = await createApiKey(app, context, organizationId, {
     name: "shop",
     scopes: ["shop"],
   });
@@ -86,10 +90,10 @@ async function addMerchant(
   ownerId: Id<"user">,
 ): Promise<Id<"organization">> {
   const { id } = await app.db.write(context, (tx) =>
-    app.organizations.add(tx, app.clock.now(), { name: "Nook Coffee", ownerId }),
+    addOrganization(tx, app, app.clock.now(), { name: "Nook Coffee", ownerId }),
   );
-  await app.organizationService.update(context, id, profile, () => undefined);
-  await app.organizationService.submitKyb(context, id);
+  await updateOrganization(app, context, id, profile, () => undefined);
+  await submitKyb(app, context, id);
   await app.admin.decide(context, id, { decision: "approve" });
   return id;
 }

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import { restoredKeys, type RestoredKey } from "../../features/api-keys/after-restore.ts";
+import { restoredKeys, type RestoredKey } from "../../features/api-keys/store.ts";
 import { endAllSessions } from "../../features/auth/store.ts";
-import { returnedMembers, type ReturnedMember } from "../../features/members/after-restore.ts";
+import { returnedMembers, type ReturnedMember } from "../../features/members/store.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../../kernel/id.ts";
 import type { Manifest } from "../../platform/backup/backup-file.ts";

@@ -1,10 +1,12 @@
 import { platform } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
-import { adminAuditLogQuery, AuditLogListRecord, withTimes } from "../audit-logs/records.ts";
-import { presentAuditLogs } from "../audit-logs/present.ts";
-import type { AuditLogService } from "../audit-logs/service.ts";
-
-const operation = operationsOf<AuditLogService>();
+import { operation } from "../../api/declare/operation.ts";
+import { listAllAuditLogs } from "../audit-logs/audit-logs.ts";
+import {
+  adminAuditLogQuery,
+  AuditLogListRecord,
+  presentAuditLogs,
+  withTimes,
+} from "../audit-logs/records.ts";
 
 export const adminAuditLogOperations = [
   operation({
@@ -19,7 +21,7 @@ export const adminAuditLogOperations = [
     request: { query: adminAuditLogQuery },
     response: { status: 200, record: AuditLogListRecord },
     errors: [],
-    handle: (service, call) => service.listAll(withTimes(call.query)),
+    handle: (app, call) => listAllAuditLogs(app, withTimes(call.query)),
     present: presentAuditLogs,
   }),
 ];

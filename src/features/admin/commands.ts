@@ -253,7 +253,7 @@ async function decide(
   looked: Looked<ShownDetail> | null,
 ): Promise<OrganizationDetail> {
   const { UpdateOrganizationVerificationRequest } = await import("./records.ts");
-  const { VerificationConflict } = await import("../organizations/errors.ts");
+  const { VerificationConflict } = await import("../organizations/verification.ts");
   const input = { decision, note: call.flag("note") };
   return service.decide(
     call.context,

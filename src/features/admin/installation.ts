@@ -1,39 +1,12 @@
-import type { Clock } from "../../kernel/clock.ts";
-import { Defect, defineProblem } from "../../kernel/errors.ts";
-import { UniqueViolation } from "../../platform/database/errors.ts";
-import type { Database, Reader, WriteContext } from "../../platform/database/database.ts";
-import type { Passwords } from "../../platform/secrets/passwords.ts";
-import { requireStrong } from "../auth/passwords.ts";
-import { userView, type UserView } from "../members/store.ts";
-import type { Members } from "../members/service.ts";
+import { defineProblem } from "../../kernel/errors.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { hasPlatformOrganization } from "../organizations/store.ts";
-import type { OrganizationRow } from "../organizations/table.ts";
-import type { Organizations } from "../organizations/organizations.ts";
 
 const AlreadyInitialized = defineProblem({
   code: "already_initialized",
   status: 409,
   title: "The store is already initialized",
 });
-
-interface InstallationInput {
-  readonly adminEmail: string;
-  readonly adminName: string;
-  readonly password: string;
-  readonly organization: string;
-}
-
-export interface Installed {
-  readonly organization: OrganizationRow;
-  readonly user: UserView;
-}
-
-/** First-time setup: creates the platform organization and its first admin. */
-export interface Installation {
-  isInitialized(): Promise<boolean>;
-  /** Creates both in one transaction. Throws 409 `already_initialized` if they exist. */
-  initialize(context: WriteContext, input: InstallationInput): Promise<Installed>;
-}
 
 /** Whether the platform organization exists, in a store of any schema version. */
 export function isInitialized(reader: Reader): Promise<boolean> {
@@ -46,47 +19,4 @@ export function alreadyInitialized(found = ""): Error {
   return new AlreadyInitialized(
     `The store already has its platform organization and admin; nothing was changed. Start the server with till serve, or choose another folder with --data-dir.${list}`,
   );
-}
-
-export function makeInstallation(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly passwords: Passwords;
-  readonly members: Members;
-  readonly organizations: Organizations;
-}): Installation {
-  const { db, clock, passwords, members, organizations } = deps;
-  return {
-    isInitialized: () => isInitialized(db),
-
-    async initialize(context, input) {
-      await requireStrong(passwords, input.password, input.adminEmail);
-      const passwordHash = await passwords.hash(input.password);
-      try {
-        return await db.write(context, async (tx) => {
-          if (await isInitialized(tx)) throw alreadyInitialized();
-          const at = clock.now();
-          const { id: ownerId } = await members.addUser(tx, at, {
-            email: input.adminEmail,
-            name: input.adminName,
-            passwordHash,
-          });
-          const organization = await organizations.add(tx, at, {
-            name: input.organization,
-            ownerId,
-            isPlatform: true,
-          });
-          const user = await userView(tx, ownerId);
-          if (user === null) throw new Defect("the admin is not in the transaction that made them");
-          return { organization, user };
-        });
-      } catch (error) {
-        // Another process initialized the store concurrently (PostgreSQL).
-        if (error instanceof UniqueViolation && error.index === "organizations_platform") {
-          throw alreadyInitialized();
-        }
-        throw error;
-      }
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import type { AnalyticsService } from "../analytics/service.ts";
-import type { AuditLogService } from "../audit-logs/service.ts";
+import type { App } from "../../app.ts";
 import { adminAnalyticsOperations } from "./analytics.ts";
 import { adminAuditLogOperations } from "./audit-logs.ts";
 import { oversightOperations, statusOperations } from "./cross-organization/operations.ts";
@@ -14,14 +14,14 @@ export const adminModule: FeatureModule<{
   readonly admin: AdminService;
   readonly oversight: OversightService;
   readonly installationStatus: StatusService;
-  readonly auditLogs: AuditLogService;
+  readonly app: App;
   readonly analytics: AnalyticsService;
 }> = {
   operations: {
     admin: adminOperations,
     oversight: oversightOperations,
     installationStatus: statusOperations,
-    auditLogs: adminAuditLogOperations,
+    app: adminAuditLogOperations,
     analytics: adminAnalyticsOperations,
   },
   metrics: (parts) => [workMetrics(parts), backupMetrics(parts), checkMetrics(parts)],

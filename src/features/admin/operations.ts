@@ -1,6 +1,6 @@
 import { platform } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
-import { VerificationConflict } from "../organizations/errors.ts";
+import { VerificationConflict } from "../organizations/verification.ts";
 import { presentOrganizationDetail, presentOrganizations } from "./present.ts";
 import {
   AdminOrganizationDetailRecord,

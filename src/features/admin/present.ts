@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { presentRow } from "../../api/declare/present.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { presentSubscription, type SubscriptionView } from "../billing/present.ts";
-import { presentMembership, presentUser } from "../members/present.ts";
-import { presentOrganization } from "../organizations/present.ts";
+import { presentMembership, presentUser } from "../members/records.ts";
+import { presentOrganization } from "../organizations/records.ts";
 import type { ReviewRow } from "../organizations/table.ts";
 import { presentWallet } from "../wallets/present.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type AdminOrganizationDetailRecord,
   type AdminOrganizationListRecord,
 } from "./records.ts";
-import type { Installed } from "./installation.ts";
+import type { Installed } from "./initialize.ts";
 import type { OrganizationDetail, OrganizationEntry } from "./service.ts";
 
 export function presentOrganizations(

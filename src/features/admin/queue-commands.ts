@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 import { queues } from "../../platform/jobs/queue.ts";
 import { deliveryStatuses } from "../webhooks/status.ts";
@@ -8,9 +9,9 @@ import {
   type CommandArgument,
 } from "../../api/declare/command.ts";
 import type { OversightService } from "./cross-organization/queries.ts";
-import type { QueueService } from "./queues.ts";
+import { getFailedJob, listQueues, retryJob } from "./queues.ts";
 
-const ofQueues = commandsOf<QueueService>();
+const command = commandsOf<App>();
 const ofOversight = commandsOf<OversightService>();
 
 const job: CommandArgument = {
@@ -20,17 +21,17 @@ const job: CommandArgument = {
 };
 
 export const queueCommands = [
-  ofQueues({
+  command({
     name: "queue list",
     summary: "List the background queues and their job counts",
     examples: ["till queue list", "till queue list --json"],
     effect: "read",
-    handle: (service) => service.list(),
+    handle: (app) => listQueues(app),
     present: (queues) => Promise.resolve({ data: [...queues], nextCursor: null }),
     columns: ["queue", "waiting", "active", "delayed", "failed"],
     identify: (one) => one.queue,
   }),
-  ofQueues({
+  command({
     name: "queue retry",
     summary: "Run a failed job again, with a full set of attempts",
     arguments: [job],
@@ -39,8 +40,11 @@ export const queueCommands = [
       "till queue retry job_01kq3v5m8w2f6n9r4t7x0z1c3e --dry-run",
     ],
     effect: "write",
-    async look(service, call) {
-      const { queue, name, id, attempts, failedReason } = await service.find(call.argument("job"));
+    async look(app, call) {
+      const { queue, name, id, attempts, failedReason } = await getFailedJob(
+        app,
+        call.argument("job"),
+      );
       return {
         subject: `${name} (${id}), in the queue ${queue}`,
         facts: [
@@ -50,7 +54,7 @@ export const queueCommands = [
         changes: () => [["State", "failed", "waiting"]],
       };
     },
-    handle: (service, call) => service.retry(call.context, call.argument("job")),
+    handle: (app, call) => retryJob(app, call.context, call.argument("job")),
     async present(failed) {
       return (await import("./cross-organization/present.ts")).presentFailedJob(failed);
     },

@@ -1,7 +1,6 @@
-import type { Clock } from "../../kernel/clock.ts";
+import type { App } from "../../app.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, WriteContext } from "../../platform/database/database.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
 import type { FailedJob, QueueDepth } from "../../platform/jobs/inspection.ts";
 import { queueWorkerName } from "../../platform/jobs/queue.ts";
@@ -25,65 +24,46 @@ export const DeadLetter = defineProblem({
   title: "This id belongs to a failed webhook delivery",
 });
 
-/** The operator's view of the background queues. */
-export interface QueueService {
-  /** Returns every queue with its counts of waiting, active, delayed and failed jobs. */
-  list(): Promise<readonly QueueDepth[]>;
-  /** Returns a failed job. 409 `job_not_failed`, `dead_letter`. */
-  find(jobId: string): Promise<FailedJob>;
-  /** Reschedules a failed job with a full set of attempts; returns the job as it had failed. */
-  retry(context: WriteContext, jobId: string): Promise<FailedJob>;
+/** Returns every queue with its counts of waiting, active, delayed and failed jobs. */
+export async function listQueues(app: App): Promise<readonly QueueDepth[]> {
+  return (await readBacklogs(app.db, app.clock.now(), deliveryBacklog)).queues;
 }
 
-export function makeQueueService(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly journal: Journal;
-  readonly wake: (worker: string) => void;
-}): QueueService {
-  const { db, clock, journal } = deps;
-  return {
-    async list() {
-      return (await readBacklogs(db, clock.now(), deliveryBacklog)).queues;
-    },
+/** Returns a failed job. 409 `job_not_failed`, `dead_letter`. */
+export async function getFailedJob(app: App, jobId: string): Promise<FailedJob> {
+  return failedJob(jobId, await app.db.findOne(jobs, "WHERE id = $1", [jobId]));
+}
 
-    async find(jobId) {
-      return failedJob(jobId, await db.findOne(jobs, "WHERE id = $1", [jobId]));
-    },
-
-    retry(context, jobId) {
-      return db.write(context, async (tx) => {
-        const job = await tx.lockOne(jobs, "WHERE id = $1", [jobId]);
-        const failed = failedJob(jobId, job);
-        const { queue, name } = failed;
-        const waiting = await tx.all(
-          "SELECT id FROM jobs WHERE queue = $1 AND dedupe_key = $2 AND state = 'ready' LIMIT 1",
-          [queue, job?.dedupeKey ?? null],
-        );
-        if (waiting.length > 0) {
-          throw new JobWaiting("An identical job was added later and will do the same work.");
-        }
-        const at = clock.now();
-        await tx.update(
-          jobs,
-          { state: "ready", runAt: at, attempts: 0, failedReason: null, failedAt: null },
-          "WHERE id = $1",
-          [jobId],
-        );
-        journal.record(tx, at, {
-          action: "job.retried",
-          organizationId: null,
-          subjectType: "job",
-          subjectId: jobId,
-          changes: { queue, name, failedReason: failed.failedReason },
-        });
-        tx.afterCommit(() => {
-          deps.wake(queueWorkerName(queue));
-        });
-        return failed;
-      });
-    },
-  };
+/** Reschedules a failed job with a full set of attempts; returns the job as it had failed. */
+export function retryJob(app: App, context: WriteContext, jobId: string): Promise<FailedJob> {
+  return app.db.write(context, async (tx) => {
+    const job = await tx.lockOne(jobs, "WHERE id = $1", [jobId]);
+    const failed = failedJob(jobId, job);
+    const { queue, name } = failed;
+    const waiting = await tx.all(
+      "SELECT id FROM jobs WHERE queue = $1 AND dedupe_key = $2 AND state = 'ready' LIMIT 1",
+      [queue, job?.dedupeKey ?? null],
+    );
+    if (waiting.length > 0) {
+      throw new JobWaiting("An identical job was added later and will do the same work.");
+    }
+    const at = app.clock.now();
+    await tx.update(
+      jobs,
+      { state: "ready", runAt: at, attempts: 0, failedReason: null, failedAt: null },
+      "WHERE id = $1",
+      [jobId],
+    );
+    app.journal.record(tx, at, {
+      action: "job.retried",
+      organizationId: null,
+      subjectType: "job",
+      subjectId: jobId,
+      changes: { queue, name, failedReason: failed.failedReason },
+    });
+    tx.afterCommit(() => app.running?.wake(queueWorkerName(queue)));
+    return failed;
+  });
 }
 
 /** Returns a stored job as a failed one. */

@@ -11,7 +11,9 @@ import {
   searchOrganizations,
   type OrganizationFilters,
 } from "../organizations/store.ts";
-import type { DecisionInput, Organizations } from "../organizations/organizations.ts";
+import type { InTx } from "../../app.ts";
+import { setOrganizationStatus } from "../organizations/organizations.ts";
+import { decideVerification, type DecisionInput } from "../organizations/verification.ts";
 import type { OrganizationRow, ReviewRow } from "../organizations/table.ts";
 import type { WalletView } from "../wallets/store.ts";
 import { membershipCounts, type MembershipCounts } from "./store.ts";
@@ -60,7 +62,7 @@ export interface AdminService {
 export function makeAdminService(deps: {
   readonly db: Database;
   readonly clock: Clock;
-  readonly organizations: Organizations;
+  readonly app: InTx;
   readonly walletsOf: (
     reader: Reader,
     organizationId: Id<"organization">,
@@ -70,7 +72,7 @@ export function makeAdminService(deps: {
     organizationIds: readonly Id<"organization">[],
   ) => Promise<ReadonlyMap<Id<"organization">, SubscriptionView>>;
 }): AdminService {
-  const { db, clock, organizations, walletsOf, subscriptionsOf } = deps;
+  const { db, clock, app, walletsOf, subscriptionsOf } = deps;
 
   async function detailOf(
     reader: Reader,
@@ -115,14 +117,14 @@ export function makeAdminService(deps: {
     decide(context, organizationId, input, expect) {
       return db.write(context, async (tx) => {
         const asRead = async (current: OrganizationRow) => expect?.(await detailOf(tx, current));
-        const decided = organizations.decide(tx, clock.now(), organizationId, input, asRead);
+        const decided = decideVerification(tx, app, clock.now(), organizationId, input, asRead);
         return detailOf(tx, await decided);
       });
     },
 
     setStatus(context, organizationId, status) {
       return db.write(context, async (tx) =>
-        detailOf(tx, await organizations.setStatus(tx, clock.now(), organizationId, status)),
+        detailOf(tx, await setOrganizationStatus(tx, app, clock.now(), organizationId, status)),
       );
     },
   };

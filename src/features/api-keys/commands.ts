@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -7,9 +8,11 @@ import {
 } from "../../api/declare/command.ts";
 import { scopes } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { ApiKeyService } from "./service.ts";
+import { mapPage } from "../../kernel/page.ts";
+import { createApiKey, getApiKey, listApiKeys, revokeApiKey } from "./api-keys.ts";
+import { CreateApiKeyRequest, presentApiKey, presentCreatedApiKey } from "./records.ts";
 
-const command = commandsOf<ApiKeyService>();
+const command = commandsOf<App>();
 
 export const apiKeyCommands = [
   command({
@@ -21,15 +24,12 @@ export const apiKeyCommands = [
       "till key list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) =>
-      service.list(call.flag("organization") as Id<"organization">, {
+    handle: (app, call) =>
+      listApiKeys(app, call.flag("organization") as Id<"organization">, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
       }),
-    async present({ data, nextCursor }) {
-      const { presentApiKey } = await import("./present.ts");
-      return { data: data.map(presentApiKey), nextCursor };
-    },
+    present: (page) => Promise.resolve(mapPage(page, presentApiKey)),
     columns: ["id", "name", "prefix", "scopes", "lastUsedAt", "expiresAt", "revokedAt"],
   }),
   command({
@@ -55,9 +55,8 @@ export const apiKeyCommands = [
       "till key create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name reports --scopes read --json",
     ],
     effect: "write-without-trial",
-    async handle(service, call) {
-      const { CreateApiKeyRequest } = await import("./records.ts");
-      const { expiresAt, ...input } = call.parse(CreateApiKeyRequest, {
+    handle(app, call) {
+      const input = call.parse(CreateApiKeyRequest, {
         name: call.flag("name"),
         scopes: call
           .flag("scopes")
@@ -65,14 +64,10 @@ export const apiKeyCommands = [
           .map((scope) => scope.trim()),
         expiresAt: call.flag("expires-at"),
       });
-      return service.create(call.context, call.flag("organization") as Id<"organization">, {
-        ...input,
-        expiresAt: typeof expiresAt === "string" ? Date.parse(expiresAt) : null,
-      });
+      const organizationId = call.flag("organization") as Id<"organization">;
+      return createApiKey(app, call.context, organizationId, input);
     },
-    async present(created) {
-      return (await import("./present.ts")).presentCreatedApiKey(created);
-    },
+    present: (created) => Promise.resolve(presentCreatedApiKey(created)),
     columns: [
       "id",
       "name",
@@ -97,9 +92,8 @@ export const apiKeyCommands = [
       "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
     ],
     effect: "write",
-    async look(service, call) {
-      const { presentApiKey } = await import("./present.ts");
-      const before = presentApiKey(await service.find(idOf(call)));
+    async look(app, call) {
+      const before = presentApiKey(await getApiKey(app, idOf(call)));
       const state = before.revokedAt === null ? "active" : "revoked";
       return {
         subject: `${before.name} (${before.id}), ${state}`,
@@ -113,14 +107,12 @@ export const apiKeyCommands = [
     },
     confirm: (_call, subject) =>
       `Revoke ${subject}? Programs that use it are refused immediately. This cannot be undone.`,
-    async handle(service, call) {
+    async handle(app, call) {
       const given = call.flag("organization") as Id<"organization"> | undefined;
-      const organizationId = given ?? (await service.find(idOf(call))).organizationId;
-      return service.revoke(call.context, organizationId, idOf(call));
+      const organizationId = given ?? (await getApiKey(app, idOf(call))).organizationId;
+      return revokeApiKey(app, call.context, organizationId, idOf(call));
     },
-    async present(key) {
-      return (await import("./present.ts")).presentApiKey(key);
-    },
+    present: (key) => Promise.resolve(presentApiKey(key)),
     columns: ["id", "name", "revokedAt"],
   }),
 ];

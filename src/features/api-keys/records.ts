@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
   id,
@@ -11,6 +12,7 @@ import {
   responseRecord,
 } from "../../api/declare/record.ts";
 import { scopes } from "../../api/declare/permissions.ts";
+import type { ApiKeyRow } from "./store.ts";
 
 export const ApiKeyRecord = responseRecord("ApiKey", {
   id: id("apiKey"),
@@ -31,6 +33,10 @@ describeFields(ApiKeyRecord, {
   revokedAt: "Time of the revocation: ISO 8601, UTC; null unless revoked.",
 });
 
+export function presentApiKey(row: ApiKeyRow): z.input<typeof ApiKeyRecord> {
+  return presentRow(ApiKeyRecord, row);
+}
+
 export const ApiKeyListRecord = listRecord("ApiKeyList", ApiKeyRecord);
 
 export const CreatedApiKeyRecord = record(
@@ -40,6 +46,13 @@ export const CreatedApiKeyRecord = record(
 describeFields(CreatedApiKeyRecord, {
   secret: "The key itself. Shown only once: store it as a secret.",
 });
+
+export function presentCreatedApiKey(created: {
+  readonly key: ApiKeyRow;
+  readonly secret: string;
+}): z.input<typeof CreatedApiKeyRecord> {
+  return { ...presentApiKey(created.key), secret: created.secret };
+}
 
 export const CreateApiKeyRequest = requestRecord("CreateApiKeyRequest", {
   name: line(120),
@@ -55,3 +68,4 @@ describeFields(CreateApiKeyRequest, {
   expiresAt:
     "Time from which the key is refused: ISO 8601, UTC; null or absent if it does not expire.",
 });
+export type CreateApiKeyInput = z.output<typeof CreateApiKeyRequest>;

@@ -1,7 +1,16 @@
+import type { App } from "../../app.ts";
 import { commandsOf, anyOrganization, pageFlags } from "../../api/declare/command.ts";
-import type { AuditLogService } from "./service.ts";
+import { defineProblem } from "../../kernel/errors.ts";
+import { listAllAuditLogs, verifyAuditLog } from "./audit-logs.ts";
+import { AdminAuditLogQuery, presentAuditLogs, presentVerification, withTimes } from "./records.ts";
 
-const command = commandsOf<AuditLogService>();
+const AuditChainBroken = defineProblem({
+  code: "audit_chain_broken",
+  status: 422,
+  title: "The hash chain of the audit log is broken",
+});
+
+const command = commandsOf<App>();
 
 export const auditCommands = [
   command({
@@ -29,8 +38,7 @@ export const auditCommands = [
       "till audit list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --action invoice.created --json",
     ],
     effect: "read",
-    async handle(service, call) {
-      const { AdminAuditLogQuery, withTimes } = await import("./records.ts");
+    handle(app, call) {
       const query = call.parse(AdminAuditLogQuery, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
@@ -42,11 +50,9 @@ export const auditCommands = [
         from: call.flag("from"),
         to: call.flag("to"),
       });
-      return service.listAll(withTimes(query));
+      return listAllAuditLogs(app, withTimes(query));
     },
-    async present(page) {
-      return (await import("./present.ts")).presentAuditLogs(page);
-    },
+    present: (page) => Promise.resolve(presentAuditLogs(page)),
     columns: ["createdAt", "action", "actorLabel", "targetId", "organizationId", "id"],
   }),
   command({
@@ -64,18 +70,17 @@ export const auditCommands = [
       "till audit verify --head 12:9f86d081884c7d659a2feaa0c55ad015…",
     ],
     effect: "read",
-    handle: (service, call) => service.verify(call.context, call.flag("head") ?? null),
-    async present(verification) {
-      return (await import("./present.ts")).presentVerification(verification);
-    },
+    handle: (app, call) => verifyAuditLog(app, call.context, call.flag("head") ?? null),
+    present: (verification) => Promise.resolve(presentVerification(verification)),
     columns: ["entries", "head"],
     identify: (found) => found.head,
-    async fault({ fault }) {
-      if (fault === null) return null;
-      const { AuditChainBroken } = await import("./errors.ts");
-      return new AuditChainBroken(
-        `${fault.message} Compare the store with an earlier backup, and find out who had write access to it.`,
-      );
-    },
+    fault: ({ fault }) =>
+      Promise.resolve(
+        fault === null
+          ? null
+          : new AuditChainBroken(
+              `${fault.message} Compare the store with an earlier backup, and find out who had write access to it.`,
+            ),
+      ),
   }),
 ];

@@ -1,7 +1,11 @@
 import * as z from "zod";
 import { createdTimes, pageParameters } from "../../api/declare/list.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import { formatHead, type AuditRow } from "../../platform/audit/chain.ts";
+import type { AuditVerification } from "../../platform/audit/verify.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import { datetime, id, instant, listRecord, responseRecord } from "../../api/declare/record.ts";
 
 export const AuditLogRecord = responseRecord("AuditLog", {
@@ -45,6 +49,19 @@ export const AuditHeadRecord = responseRecord("AuditHead", {
 });
 
 export const AuditLogListRecord = listRecord("AuditLogList", AuditLogRecord);
+
+export function presentAuditLogs(page: Page<AuditRow>): z.input<typeof AuditLogListRecord> {
+  return mapPage(page, presentAuditLog);
+}
+
+/** Presents the result of `till audit verify`. */
+export function presentVerification({ entries, head, fault }: AuditVerification) {
+  return { entries, head: formatHead(head), fault };
+}
+
+function presentAuditLog(row: AuditRow): z.input<typeof AuditLogRecord> {
+  return presentRow(AuditLogRecord, row);
+}
 
 const replacedBy = (name: string) => ({ deprecated: true, description: `Use \`${name}\`.` });
 

@@ -1,12 +1,22 @@
-import { roles } from "../../api/declare/permissions.ts";
-import { commandsOf, statedOrganization, pageFlags } from "../../api/declare/command.ts";
-import type { Role } from "../../api/declare/permissions.ts";
+import type { App } from "../../app.ts";
+import { roles, type Role } from "../../api/declare/permissions.ts";
+import {
+  commandsOf,
+  statedOrganization,
+  pageFlags,
+  type CommandCall,
+} from "../../api/declare/command.ts";
+import { toIso } from "../../kernel/clock.ts";
+import { invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { UserView } from "../members/store.ts";
-import type { PasswordService } from "./passwords.ts";
-import type { UserService } from "./users.ts";
+import { mapPage } from "../../kernel/page.ts";
+import { presentUser } from "../members/records.ts";
+import { createPasswordReset, getAccount } from "./passwords.ts";
+import { CreateUserRequest } from "./records.ts";
+import { endSession, getSession, listSessions, presentSession } from "./sessions.ts";
+import { createUser, listUsers } from "./users.ts";
 
-const command = commandsOf<UserService>();
+const command = commandsOf<App>();
 
 export const userCommands = [
   command({
@@ -15,12 +25,9 @@ export const userCommands = [
     flags: pageFlags,
     examples: ["till user list", "till user list --limit 100 --json"],
     effect: "read",
-    handle: (service, call) =>
-      service.list({ limit: call.flag("limit"), cursor: call.flag("cursor") }),
-    async present({ data, nextCursor }) {
-      const { presentUser } = await import("../members/present.ts");
-      return { data: data.map(presentUser), nextCursor };
-    },
+    handle: (app, call) =>
+      listUsers(app, { limit: call.flag("limit"), cursor: call.flag("cursor") }),
+    present: (page) => Promise.resolve(mapPage(page, presentUser)),
     columns: ["id", "email", "name", "platformRole", "createdAt"],
   }),
   command({
@@ -50,26 +57,25 @@ export const userCommands = [
       call.flag("organization") === undefined
         ? null
         : `Make ${call.flag("email") ?? ""} a member of ${subject} with the role ${call.flag("role") ?? defaultRole}?`,
-    async handle(service, call) {
-      const { CreateUserRequest } = await import("./records.ts");
+    handle(app, call) {
       const { role, ...input } = call.parse(CreateUserRequest, {
         email: call.flag("email"),
         name: call.flag("name"),
         role: call.flag("role"),
       });
       const organizationId = call.flag("organization") as Id<"organization"> | undefined;
-      if (organizationId === undefined && role !== undefined) await refuseRole();
-      return service.create(call.context, {
+      if (organizationId === undefined && role !== undefined) {
+        throw invalidField("/role", "no_organization", "requires --organization");
+      }
+      return createUser(app, call.context, {
         ...input,
         password: call.password(),
         membership:
           organizationId === undefined ? null : { organizationId, role: role ?? defaultRole },
       });
     },
-    async present(user: UserView) {
-      return (await import("../members/present.ts")).presentUser(user);
-    },
-    look: (_service, call) => ({
+    present: (user) => Promise.resolve(presentUser(user)),
+    look: (_app, call) => ({
       subject: call.flag("organization") === undefined ? "A new user" : call.organization(),
       changes: ({ email }) =>
         call.flag("organization") === undefined
@@ -81,12 +87,7 @@ export const userCommands = [
     }),
     columns: ["id", "email", "name", "platformRole"],
   }),
-];
-
-const passwordCommand = commandsOf<PasswordService>();
-
-export const passwordCommands = [
-  passwordCommand({
+  command({
     name: "user reset-password",
     summary: "Create a token for setting a new password, and show it once",
     arguments: [{ name: "email", description: "e-mail address of the account", takes: ["email"] }],
@@ -95,26 +96,68 @@ export const passwordCommands = [
       "till user reset-password bo@example.com --yes --json",
     ],
     effect: "write-without-trial",
-    async look(service, call) {
-      const { id, email, name } = await service.accountOf(call.argument("email"));
+    async look(app, call) {
+      const { id, email, name } = await getAccount(app, call.argument("email"));
       return { subject: `${name} (${id}), ${email}` };
     },
     confirm: (_call, subject) =>
       `Create a token for ${subject}? Anyone who has it can set a new password, once, within a day.`,
-    handle: (service, call) => service.createReset(call.context, { email: call.argument("email") }),
-    async present({ userId, email, token, expiresAt }) {
-      const { toIso } = await import("../../kernel/clock.ts");
-      return { userId, email, resetToken: token, expiresAt: toIso(expiresAt) };
-    },
+    handle: (app, call) =>
+      createPasswordReset(app, call.context, { email: call.argument("email") }),
+    present: ({ userId, email, token, expiresAt }) =>
+      Promise.resolve({ userId, email, resetToken: token, expiresAt: toIso(expiresAt) }),
     columns: ["userId", "email", "resetToken", "expiresAt"],
     identify: (reset) => reset.resetToken,
     next: () => "give the token to the user, who sends it to POST /v1/auth/password/reset",
+  }),
+  command({
+    name: "session list",
+    summary: "List the logins of dashboard users that are still valid, newest first",
+    flags: [
+      { flags: "--email <address>", description: "only those of this user", takes: ["email"] },
+      ...pageFlags,
+    ],
+    examples: ["till session list", "till session list --email bo@example.com --json"],
+    effect: "read",
+    handle: (app, call) =>
+      listSessions(app, {
+        limit: call.flag("limit"),
+        cursor: call.flag("cursor"),
+        email: call.flag("email"),
+      }),
+    present: (page) => Promise.resolve(mapPage(page, presentSession)),
+    columns: ["id", "email", ["createdAt", "Logged in"], "lastUsedAt", "expiresAt"],
+  }),
+  command({
+    name: "session end",
+    summary: "End a login: the user must log in again",
+    arguments: [{ name: "sessionId", description: "such as ses_01h…" }],
+    examples: [
+      "till session end ses_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till session end ses_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    async look(app, call) {
+      const before = presentSession(await getSession(app, sessionIdOf(call)));
+      const state = before.revokedAt === null ? "active" : "ended";
+      return {
+        subject: `the login of ${before.email} (${before.id}), ${state}`,
+        facts: [
+          ["Since", before.createdAt],
+          ["Last used", before.lastUsedAt],
+        ],
+        before,
+      };
+    },
+    confirm: (_call, subject) => `End ${subject}? The next request is refused.`,
+    handle: (app, call) => endSession(app, call.context, sessionIdOf(call)),
+    present: (view) => Promise.resolve(presentSession(view)),
+    columns: ["id", "email", ["createdAt", "Logged in"], ["revokedAt", "Ended"]],
   }),
 ];
 
 const defaultRole: Role = "member";
 
-async function refuseRole(): Promise<never> {
-  const { invalidField } = await import("../../kernel/errors.ts");
-  throw invalidField("/role", "no_organization", "requires --organization");
+function sessionIdOf(call: CommandCall): Id<"session"> {
+  return call.argument("sessionId") as Id<"session">;
 }

@@ -1,6 +1,14 @@
 import { addressGroup } from "../../api/client-address.ts";
+import { defineProblem } from "../../kernel/errors.ts";
 import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
-import { LoginLocked } from "./errors.ts";
+import { perApp } from "../../app.ts";
+
+export const LoginLocked = defineProblem({
+  code: "login_locked",
+  status: 429,
+  title: "Too many failed logins",
+  remedy: "Wait as long as `Retry-After` says, or reset the password.",
+});
 
 /** Number of failures that lock a pair of account and source address. */
 const failuresMax = 10;
@@ -33,6 +41,9 @@ interface Pair {
   /** Checks that wait until a running one ends. */
   waiting: (() => void)[];
 }
+
+/** Returns the login lock of this process. */
+export const loginLockOf = perApp((app) => createLoginLock(app));
 
 export function createLoginLock(deps: { readonly clock: Clock }): LoginLock {
   const { clock } = deps;

@@ -1,14 +1,14 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
+import { perApp, type App, type InTx } from "../../app.ts";
 import { addressGroups } from "../../api/client-address.ts";
 import type { Principal } from "../../api/declare/access.ts";
-import { day, type Clock, type Instant } from "../../kernel/clock.ts";
-import { assert, NotFound } from "../../kernel/errors.ts";
-import type { Id, RandomBytes } from "../../kernel/id.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
+import { day, type Instant } from "../../kernel/clock.ts";
+import { assert, defineProblem, NotFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
-import type { Passwords } from "../../platform/secrets/passwords.ts";
+import { createPasswords, passwordFault } from "../../platform/secrets/passwords.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
+import { UserNeeded } from "../members/members.ts";
 import {
   changePasswordHash,
   lockUser,
@@ -16,11 +16,30 @@ import {
   userView,
   type UserView,
 } from "../members/store.ts";
-import { UserNeeded } from "../members/errors.ts";
-import { InvalidResetToken, WeakPassword, WrongPassword } from "./errors.ts";
-import type { LoginLock } from "./login-lock.ts";
+import { loginLockOf } from "./login-lock.ts";
+import type { ChangePasswordInput, ResetPasswordInput } from "./records.ts";
 import { endResetsOf, revokeSessionsOf } from "./store.ts";
 import { passwordResets } from "./table.ts";
+
+export const InvalidResetToken = defineProblem({
+  code: "invalid_reset_token",
+  status: 422,
+  title: "The reset token is not valid",
+  remedy: "Ask the operator for a new token: this one is unknown, used or expired.",
+});
+export const WeakPassword = defineProblem({
+  code: "weak_password",
+  status: 422,
+  title: "The password is too easy to guess",
+  remedy:
+    "Choose a longer password that is not a common one and does not contain the e-mail address.",
+});
+export const WrongPassword = defineProblem({
+  code: "wrong_password",
+  status: 422,
+  title: "The current password is wrong",
+  remedy: "Send the current password in `currentPassword`.",
+});
 
 /** Returns the ranges of addresses of a request, by which password checks take turns. */
 export function clientsOf({ ip }: Pick<WriteContext, "ip">): readonly string[] {
@@ -30,7 +49,7 @@ export function clientsOf({ ip }: Pick<WriteContext, "ip">): readonly string[] {
 /** Lifetime of a password reset token. */
 export const passwordResetLife = 1 * day;
 
-export interface PasswordReset {
+interface PasswordReset {
   readonly userId: Id<"user">;
   readonly email: string;
   /** The token, returned only once. */
@@ -38,41 +57,28 @@ export interface PasswordReset {
   readonly expiresAt: Instant;
 }
 
-export type PasswordService = Bound<typeof methods>;
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly randomBytes: RandomBytes;
-  readonly journal: Journal;
-  readonly passwords: Passwords;
-  readonly loginLock: LoginLock;
-}
-
-const methods = { change, accountOf, createReset, reset };
-
-export function makePasswordService(deps: Deps): PasswordService {
-  return bind(deps, methods);
-}
+/** Returns the hashing of passwords of this process, which limits how many run at once. */
+export const passwordsOf = perApp((app) => createPasswords(undefined, app.passwordCost));
 
 /** Sets a new password for a user who knows the current one, and ends the user's other sessions. */
-async function change(
-  deps: Deps,
+export async function changePassword(
+  app: App,
   context: WriteContext,
   actor: Principal,
-  input: { readonly currentPassword: string; readonly newPassword: string },
+  input: ChangePasswordInput,
 ): Promise<void> {
-  const { db, clock, passwords, loginLock } = deps;
+  const { db, clock } = app;
+  const passwords = passwordsOf(app);
   if (actor.type !== "user") {
     throw new UserNeeded(
       "An API key has no password. Log in as a user. To disable a key, revoke it.",
     );
   }
-  await requireStrong(passwords, input.newPassword, actor.label, "/newPassword");
+  await requireStrong(input.newPassword, actor.label, "/newPassword");
   // The login lock applies, so that someone with an open session cannot guess the password.
   const user = await userView(db, actor.id);
   assert(user !== null, "a session names a user who is not there");
-  const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
+  const isRight = await loginLockOf(app).attempt({ email: actor.label, ip: context.ip }, () =>
     passwords.verify(input.currentPassword, user.passwordHash, {
       account: actor.label,
       clients: clientsOf(context),
@@ -87,13 +93,16 @@ async function change(
     await changePasswordHash(tx, actor.id, passwordHash);
     await revokeSessionsOf(tx, actor.id, at, actor.sessionId);
     await endResetsOf(tx, actor.id, at);
-    record(deps, tx, at, "user.password_changed", actor.id);
+    recordPassword(tx, app, at, "user.password_changed", actor.id);
   });
 }
 
 /** Returns the account with an e-mail address, for the operator; 404 if the address is unknown. */
-function accountOf({ db }: Deps, email: string): Promise<Pick<UserView, "id" | "name" | "email">> {
-  return requireAccount(db, email);
+export function getAccount(
+  app: App,
+  email: string,
+): Promise<Pick<UserView, "id" | "name" | "email">> {
+  return requireAccount(app.db, email);
 }
 
 async function requireAccount(
@@ -108,13 +117,13 @@ async function requireAccount(
 }
 
 /** Creates a single-use reset token on behalf of the operator. Earlier tokens become invalid. */
-function createReset(
-  deps: Deps,
+export function createPasswordReset(
+  app: App,
   context: WriteContext,
   { email }: { readonly email: string },
 ): Promise<PasswordReset> {
-  const { db, clock } = deps;
-  const token = newToken("passwordReset", deps.randomBytes);
+  const { db, clock } = app;
+  const token = newToken("passwordReset", app.randomBytes);
   return db.write(context, async (tx) => {
     const at = clock.now();
     const user = await requireAccount(tx, email);
@@ -128,26 +137,26 @@ function createReset(
       expiresAt,
       usedAt: null,
     });
-    record(deps, tx, at, "user.password_reset_created", user.id);
+    recordPassword(tx, app, at, "user.password_reset_created", user.id);
     return { userId: user.id, email: user.email, token, expiresAt };
   });
 }
 
 /** Sets a new password with a reset token, and ends all sessions of the user. */
-async function reset(
-  deps: Deps,
+export async function resetPassword(
+  app: App,
   context: WriteContext,
-  input: { readonly resetToken: string; readonly newPassword: string },
+  input: ResetPasswordInput,
 ): Promise<void> {
-  const { db, clock, passwords, loginLock } = deps;
+  const { db, clock } = app;
   const { resetToken } = input;
   if (parseToken(resetToken, "passwordReset") === null) throw invalidResetToken();
   const tokenHash = hashToken(resetToken);
   const given = await db.findOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
   if (given === null || !isUsable(given, clock.now())) throw invalidResetToken();
   const owner = await userView(db, given.userId);
-  await requireStrong(passwords, input.newPassword, owner?.email, "/newPassword");
-  const passwordHash = await passwords.hash(input.newPassword, clientsOf(context));
+  await requireStrong(input.newPassword, owner?.email, "/newPassword");
+  const passwordHash = await passwordsOf(app).hash(input.newPassword, clientsOf(context));
   const user = await db.write(context, async (tx) => {
     const at = clock.now();
     // Lock order: the user before the token, as in every password change.
@@ -158,10 +167,10 @@ async function reset(
     await changePasswordHash(tx, locked.id, passwordHash);
     await revokeSessionsOf(tx, locked.id, at, null);
     await endResetsOf(tx, locked.id, at);
-    record(deps, tx, at, "user.password_reset", locked.id);
+    recordPassword(tx, app, at, "user.password_reset", locked.id);
     return locked;
   });
-  loginLock.forget({ email: user.email, ip: context.ip });
+  loginLockOf(app).forget({ email: user.email, ip: context.ip });
 }
 
 /** Whether a reset was not used yet and has not expired. */
@@ -172,8 +181,8 @@ export function isUsable(
   return usedAt === null && at < expiresAt;
 }
 
-function record({ journal }: Deps, tx: Tx, at: Instant, action: string, userId: Id<"user">): void {
-  journal.record(tx, at, {
+function recordPassword(tx: Tx, app: InTx, at: Instant, action: string, userId: Id<"user">): void {
+  app.journal.record(tx, at, {
     action,
     organizationId: null,
     subjectType: "user",
@@ -183,12 +192,11 @@ function record({ journal }: Deps, tx: Tx, at: Instant, action: string, userId: 
 
 /** Refuses a password that is too short, too long, very common or the e-mail address; `pointer` names its field. */
 export async function requireStrong(
-  passwords: Passwords,
   password: string,
   email?: string,
   pointer = "/password",
 ): Promise<void> {
-  const fault = await passwords.check(password, email);
+  const fault = await passwordFault(password, email);
   if (fault === null) return;
   throw new WeakPassword(`The password ${fault.message}. Choose another.`, {
     errors: [{ pointer, ...fault }],

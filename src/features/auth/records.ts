@@ -9,7 +9,14 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { MembershipRecord, UserRecord } from "../members/records.ts";
+import { toIso, type Instant } from "../../kernel/clock.ts";
+import {
+  MembershipRecord,
+  presentMembership,
+  presentUser,
+  UserRecord,
+} from "../members/records.ts";
+import type { MembershipView, UserView } from "../members/store.ts";
 
 const nameLengthMax = 120;
 
@@ -36,6 +43,7 @@ describeFields(LoginRequest, {
   email: "The user's e-mail address; case is ignored.",
   password: "The user's password.",
 });
+export type LoginInput = z.output<typeof LoginRequest>;
 
 export const RegisterRequest = record(
   "RegisterRequest",
@@ -66,6 +74,7 @@ describeFields(RegisterRequest, {
   password: "The new password. Its length rules are in the refusal `weak_password`.",
   name: "The user's name.",
 });
+export type RegisterInput = z.output<typeof RegisterRequest>;
 
 function foundsOrJoins(request: unknown): boolean {
   if (typeof request !== "object" || request === null) return true;
@@ -79,11 +88,13 @@ export const RefreshSessionRequest = requestRecord("RefreshSessionRequest", {
 describeFields(RefreshSessionRequest, {
   refreshToken: "The session's refresh token. It works once: the answer has the next one.",
 });
+export type RefreshSessionInput = z.output<typeof RefreshSessionRequest>;
 
 export const LogoutRequest = requestRecord("LogoutRequest", { refreshToken: refreshToken() });
 describeFields(LogoutRequest, {
   refreshToken: "The refresh token of the session to end.",
 });
+export type LogoutInput = z.output<typeof LogoutRequest>;
 
 export const ChangePasswordRequest = requestRecord("ChangePasswordRequest", {
   currentPassword: password(),
@@ -93,6 +104,7 @@ describeFields(ChangePasswordRequest, {
   currentPassword: "The password that the user has now.",
   newPassword: "The new password.",
 });
+export type ChangePasswordInput = z.output<typeof ChangePasswordRequest>;
 
 export const ResetPasswordRequest = requestRecord("ResetPasswordRequest", {
   resetToken: z.string().min(1).max(200),
@@ -102,6 +114,7 @@ describeFields(ResetPasswordRequest, {
   resetToken: "The token that the operator created for the reset.",
   newPassword: "The new password.",
 });
+export type ResetPasswordInput = z.output<typeof ResetPasswordRequest>;
 
 export const AuthSessionRecord = responseRecord("AuthSession", {
   tokenType: z.literal("Bearer"),
@@ -121,3 +134,25 @@ describeFields(AuthSessionRecord, {
   user: "The user who is logged in.",
   memberships: "The user's memberships, one for each organization.",
 });
+
+/** A session with its tokens, as a login returns it. */
+export interface AuthSession {
+  readonly accessToken: string;
+  readonly accessTokenExpiresAt: Instant;
+  readonly refreshToken: string;
+  readonly refreshTokenExpiresAt: Instant;
+  readonly user: UserView;
+  readonly memberships: readonly MembershipView[];
+}
+
+export function presentAuthSession(session: AuthSession): z.input<typeof AuthSessionRecord> {
+  return {
+    tokenType: "Bearer",
+    accessToken: session.accessToken,
+    accessTokenExpiresAt: toIso(session.accessTokenExpiresAt),
+    refreshToken: session.refreshToken,
+    refreshTokenExpiresAt: toIso(session.refreshTokenExpiresAt),
+    user: presentUser(session.user),
+    memberships: session.memberships.map(presentMembership),
+  };
+}

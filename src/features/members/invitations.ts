@@ -1,21 +1,26 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
+import type { App, InTx } from "../../app.ts";
 import type { Principal } from "../../api/declare/access.ts";
-import type { Role } from "../../api/declare/permissions.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";
-import { day, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
-import { Defect, notFound } from "../../kernel/errors.ts";
-import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
+import { day, toIso, type Instant } from "../../kernel/clock.ts";
+import { Defect, defineProblem, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 import { holdLock } from "../../platform/database/write/locks.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
-import { InvalidInvitation, InvitationAccepted, UserNeeded } from "./errors.ts";
-import { invitationStatus, mayHandle, type InvitationStatus } from "./rules.ts";
-import { alreadyMember, handlingRole, requireHandling, type Members } from "./service.ts";
 import {
+  addMembership,
+  alreadyMember,
+  handlingRole,
+  requireHandling,
+  UserNeeded,
+} from "./members.ts";
+import type { AcceptInvitationInput, CreateInvitationInput } from "./records.ts";
+import { invitationStatus, invitationViewAt, mayHandle, type InvitationView } from "./rules.ts";
+import {
+  findInvitations,
   isSuspended,
-  listInvitations,
   lockMembership,
   membershipView,
   userByEmail,
@@ -23,116 +28,57 @@ import {
 } from "./store.ts";
 import { invitations, memberships, type InvitationRow } from "./table.ts";
 
+export const InvalidInvitation = defineProblem({
+  code: "invalid_invitation",
+  status: 422,
+  title: "The invitation is not valid",
+  remedy:
+    "Ask an admin of the organization for a new invitation: this one is unknown, expired, revoked, used, or for another address.",
+});
+export const InvitationAccepted = defineProblem({
+  code: "invitation_accepted",
+  status: 409,
+  title: "The invitation was already accepted",
+  remedy: "Remove the member instead: the invitation was already used.",
+});
+
 /** How long an invitation is valid. */
 export const invitationLife = 7 * day;
+/** How long an expired invitation stays in lists, so that the inviter sees its outcome. */
+export const invitationKeptFor = 30 * day;
+/** Maximum number of rows deleted in one transaction. */
+const pruneBatch = 1_000;
 
-export interface InvitationView extends InvitationRow {
-  /** Status at the time of reading. */
-  readonly status: InvitationStatus;
-}
-
-export interface CreatedInvitation {
+interface CreatedInvitation {
   readonly invitation: InvitationView;
   /** The token, returned only once. */
   readonly token: string;
 }
 
-export type InvitationService = Bound<typeof methods>;
-
-/** Use of invitations during registration. */
-export interface Invitations {
-  /** Throws early, before expensive work, what `redeem` would throw. */
-  require(reader: Reader, at: Instant, token: string, email: string): Promise<void>;
-  /** Redeems the token and makes the user a member. @throws InvalidInvitation, AlreadyMember */
-  redeem(
-    tx: Tx,
-    at: Instant,
-    token: string,
-    user: { readonly id: Id<"user">; readonly email: string },
-  ): Promise<{
-    readonly organizationId: Id<"organization">;
-    readonly membershipId: Id<"membership">;
-  }>;
-}
-
-export interface InvitationDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly randomBytes: RandomBytes;
-  readonly journal: Journal;
-  readonly members: Members;
-}
-
-export function makeInvitations(
-  deps: Pick<InvitationDependencies, "journal" | "members">,
-): Invitations {
-  return {
-    async require(reader, at, token, email) {
-      if (parseToken(token, "invitation") === null) throw invalidInvitation();
-      requirePending(await findByToken(reader, token), at, email);
-    },
-
-    async redeem(tx, at, token, user) {
-      // Lock order: the inviter's membership, the address, the invitation, as in creation and revocation.
-      const offered = requirePending(await findByToken(tx, token), at, user.email);
-      await requireInviter(tx, offered);
-      await lockAddress(tx, offered.organizationId, offered.email);
-      const locked = await tx.lockOne(invitations, "WHERE id = $1", [offered.id]);
-      const invitation = requirePending(locked, at, user.email);
-      const { organizationId, role } = invitation;
-      if (await isSuspended(tx, organizationId)) {
-        throw new OrganizationSuspended("The platform has suspended this organization.");
-      }
-      await tx.update(invitations, { acceptedAt: at }, "WHERE id = $1", [invitation.id]);
-      deps.journal.record(tx, at, {
-        action: "invitation.accepted",
-        organizationId,
-        subjectType: "invitation",
-        subjectId: invitation.id,
-        changes: { userId: user.id },
-      });
-      const membershipId = await deps.members.addMembership(tx, at, {
-        userId: user.id,
-        organizationId,
-        role,
-      });
-      return { organizationId, membershipId };
-    },
-  };
-}
-
-type Deps = InvitationDependencies & { readonly invitations: Invitations };
-
-const methods = { list, create, revoke, accept };
-
-export function makeInvitationService(deps: Deps): InvitationService {
-  return bind(deps, methods);
-}
-
-async function list(
-  { db, clock }: Deps,
+/** Returns a page of an organization's invitations, newest first. */
+export async function listInvitations(
+  app: App,
   organizationId: Id<"organization">,
   query: PageQuery,
 ): Promise<Page<InvitationView>> {
   const page = parsePage(query, "invitations", { organizationId });
-  const rows = await listInvitations(db, organizationId, page);
-  const at = clock.now();
-  return mapPage(toPage(rows, page), (row) => viewAt(row, at));
+  const rows = await findInvitations(app.db, organizationId, page);
+  const at = app.clock.now();
+  return mapPage(toPage(rows, page), (row) => invitationViewAt(row, at));
 }
 
 /**
  * Invites an e-mail address to a role, and revokes earlier pending invitations to it. Admins can invite lower roles,
  * owners all. 409 `already_member`.
  */
-function create(
-  deps: Deps,
+export function createInvitation(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
-  { email, role }: { readonly email: string; readonly role: Role },
+  { email, role }: CreateInvitationInput,
 ): Promise<CreatedInvitation> {
-  const { db, clock, ids, journal } = deps;
-  const token = newToken("invitation", deps.randomBytes);
+  const { db, clock, ids, journal } = app;
+  const token = newToken("invitation", app.randomBytes);
   return db.write(context, async (tx) => {
     const at = clock.now();
     requireHandling(await handlingRole(tx, organizationId), role);
@@ -143,7 +89,7 @@ function create(
       "WHERE organization_id = $1 AND email = $2 AND accepted_at IS NULL AND revoked_at IS NULL ORDER BY id",
       [organizationId, email],
     );
-    for (const invitation of earlier) await end(deps, tx, at, invitation);
+    for (const invitation of earlier) await endInvitation(tx, app, at, invitation);
     const { actor } = context;
     const row: InvitationRow = {
       id: ids.next("invitation", at),
@@ -165,18 +111,18 @@ function create(
       subjectId: row.id,
       changes: { email, role, expiresAt: toIso(row.expiresAt) },
     });
-    return { invitation: viewAt(row, at), token };
+    return { invitation: invitationViewAt(row, at), token };
   });
 }
 
 /** Revokes an invitation; revoking again has no effect. An accepted one is a 409. */
-function revoke(
-  deps: Deps,
+export function revokeInvitation(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   invitationId: Id<"invitation">,
 ): Promise<InvitationView> {
-  const { db, clock } = deps;
+  const { db, clock } = app;
   return db.write(context, async (tx) => {
     const at = clock.now();
     const by = await handlingRole(tx, organizationId);
@@ -189,50 +135,114 @@ function revoke(
     if (invitation.acceptedAt !== null) {
       throw new InvitationAccepted("The invitation was accepted. Remove the member instead.");
     }
-    return invitation.revokedAt === null ? end(deps, tx, at, invitation) : viewAt(invitation, at);
+    return invitation.revokedAt === null
+      ? endInvitation(tx, app, at, invitation)
+      : invitationViewAt(invitation, at);
   });
 }
 
 /** Makes the calling user a member. @throws InvalidInvitation, AlreadyMember, UserNeeded */
-async function accept(
-  deps: Deps,
+export async function acceptInvitation(
+  app: App,
   context: WriteContext,
   actor: Principal,
-  { invitationToken }: { readonly invitationToken: string },
+  { invitationToken }: AcceptInvitationInput,
 ): Promise<MembershipView> {
-  const { db, clock } = deps;
+  const { db, clock } = app;
   if (actor.type !== "user") {
     throw new UserNeeded("An API key cannot join an organization. Log in as the invited user.");
   }
-  await deps.invitations.require(db, clock.now(), invitationToken, actor.label);
+  await requireInvitation(db, clock.now(), invitationToken, actor.label);
   return db.write(context, async (tx) => {
     const user = { id: actor.id, email: actor.label };
-    const joined = await deps.invitations.redeem(tx, clock.now(), invitationToken, user);
+    const joined = await redeemInvitation(tx, app, clock.now(), invitationToken, user);
     const view = await membershipView(tx, joined.organizationId, joined.membershipId);
     if (view === null) throw new Defect("a membership vanished in its own transaction");
     return view;
   });
 }
 
-async function end(
-  { journal }: Deps,
+/** Throws early, before expensive work, what `redeemInvitation` would throw. */
+export async function requireInvitation(
+  reader: Reader,
+  at: Instant,
+  token: string,
+  email: string,
+): Promise<void> {
+  if (parseToken(token, "invitation") === null) throw invalidInvitation();
+  requirePending(await findByToken(reader, token), at, email);
+}
+
+/** Redeems the token and makes the user a member. @throws InvalidInvitation, AlreadyMember */
+export async function redeemInvitation(
   tx: Tx,
+  app: InTx,
+  at: Instant,
+  token: string,
+  user: { readonly id: Id<"user">; readonly email: string },
+): Promise<{
+  readonly organizationId: Id<"organization">;
+  readonly membershipId: Id<"membership">;
+}> {
+  // Lock order: the inviter's membership, the address, the invitation, as in creation and revocation.
+  const offered = requirePending(await findByToken(tx, token), at, user.email);
+  await requireInviter(tx, offered);
+  await lockAddress(tx, offered.organizationId, offered.email);
+  const locked = await tx.lockOne(invitations, "WHERE id = $1", [offered.id]);
+  const invitation = requirePending(locked, at, user.email);
+  const { organizationId, role } = invitation;
+  if (await isSuspended(tx, organizationId)) {
+    throw new OrganizationSuspended("The platform has suspended this organization.");
+  }
+  await tx.update(invitations, { acceptedAt: at }, "WHERE id = $1", [invitation.id]);
+  app.journal.record(tx, at, {
+    action: "invitation.accepted",
+    organizationId,
+    subjectType: "invitation",
+    subjectId: invitation.id,
+    changes: { userId: user.id },
+  });
+  const added = { userId: user.id, organizationId, role };
+  return { organizationId, membershipId: await addMembership(tx, app, at, added) };
+}
+
+/**
+ * Deletes one batch of long-expired invitations; returns whether there may be more. The audit log keeps their history.
+ */
+export async function pruneInvitations(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const past = await db.all<{ id: string }>(
+    `SELECT id AS "id" FROM invitations
+     WHERE expires_at <= $1 ORDER BY expires_at LIMIT ${String(pruneBatch)}`,
+    [now - invitationKeptFor],
+  );
+  if (past.length === 0) return false;
+  await db.write(context, (tx) =>
+    tx.run(`DELETE FROM invitations WHERE id IN ${listed(tx.dialect, 1)}`, [
+      JSON.stringify(past.map(({ id }) => id)),
+    ]),
+  );
+  return past.length === pruneBatch;
+}
+
+async function endInvitation(
+  tx: Tx,
+  app: InTx,
   at: Instant,
   invitation: InvitationRow,
 ): Promise<InvitationView> {
   await tx.update(invitations, { revokedAt: at }, "WHERE id = $1", [invitation.id]);
-  journal.record(tx, at, {
+  app.journal.record(tx, at, {
     action: "invitation.revoked",
     organizationId: invitation.organizationId,
     subjectType: "invitation",
     subjectId: invitation.id,
     changes: { email: invitation.email, role: invitation.role },
   });
-  return viewAt({ ...invitation, revokedAt: at }, at);
-}
-
-function viewAt(row: InvitationRow, at: Instant): InvitationView {
-  return { ...row, status: invitationStatus(row, at) };
+  return invitationViewAt({ ...invitation, revokedAt: at }, at);
 }
 
 /**

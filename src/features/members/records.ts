@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
   email,
@@ -10,7 +11,8 @@ import {
   responseRecord,
 } from "../../api/declare/record.ts";
 import { roles } from "../../api/declare/permissions.ts";
-import { invitationStatuses } from "./rules.ts";
+import { invitationStatuses, type InvitationView } from "./rules.ts";
+import type { MembershipView, UserView } from "./store.ts";
 
 export const UserRecord = responseRecord("User", {
   id: id("user"),
@@ -24,6 +26,10 @@ describeFields(UserRecord, {
   name: "The user's name.",
   platformRole: "`admin` for an admin of the platform's organization.",
 });
+
+export function presentUser(user: UserView): z.input<typeof UserRecord> {
+  return presentRow(UserRecord, user);
+}
 
 export const MembershipRecord = responseRecord("Membership", {
   id: id("membership"),
@@ -41,6 +47,10 @@ describeFields(MembershipRecord, {
   role: "The member's role. Each role includes the permissions of the weaker ones: `viewer`, `member`, `admin`, `owner`.",
 });
 
+export function presentMembership(view: MembershipView): z.input<typeof MembershipRecord> {
+  return presentRow(MembershipRecord, view);
+}
+
 export const MembershipListRecord = listRecord("MembershipList", MembershipRecord);
 
 export const UpdateMembershipRequest = requestRecord("UpdateMembershipRequest", {
@@ -49,6 +59,7 @@ export const UpdateMembershipRequest = requestRecord("UpdateMembershipRequest", 
 describeFields(UpdateMembershipRequest, {
   role: "The member's new role.",
 });
+export type UpdateMembershipInput = z.output<typeof UpdateMembershipRequest>;
 
 export const InvitationRecord = responseRecord("Invitation", {
   id: id("invitation"),
@@ -73,6 +84,10 @@ describeFields(InvitationRecord, {
   revokedAt: "Time of the revocation: ISO 8601, UTC; null without one.",
 });
 
+export function presentInvitation(view: InvitationView): z.input<typeof InvitationRecord> {
+  return presentRow(InvitationRecord, view);
+}
+
 export const InvitationListRecord = listRecord("InvitationList", InvitationRecord);
 
 export const CreatedInvitationRecord = record(
@@ -85,6 +100,13 @@ export const CreatedInvitationRecord = record(
   }),
 );
 
+export function presentCreatedInvitation(created: {
+  readonly invitation: InvitationView;
+  readonly token: string;
+}): z.input<typeof CreatedInvitationRecord> {
+  return { ...presentInvitation(created.invitation), token: created.token };
+}
+
 export const CreateInvitationRequest = requestRecord("CreateInvitationRequest", {
   email: email(),
   role: z.enum(roles),
@@ -93,6 +115,7 @@ describeFields(CreateInvitationRequest, {
   email: "The e-mail address of the invited person.",
   role: "The role of the new member.",
 });
+export type CreateInvitationInput = z.output<typeof CreateInvitationRequest>;
 
 export const AcceptInvitationRequest = requestRecord("AcceptInvitationRequest", {
   invitationToken: z.string().min(1).max(200),
@@ -100,3 +123,4 @@ export const AcceptInvitationRequest = requestRecord("AcceptInvitationRequest", 
 describeFields(AcceptInvitationRequest, {
   invitationToken: "The `token` of the invitation.",
 });
+export type AcceptInvitationInput = z.output<typeof AcceptInvitationRequest>;

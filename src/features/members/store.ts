@@ -55,7 +55,7 @@ export async function userView(reader: Reader, userId: Id<"user">): Promise<User
 }
 
 /** Returns a page of all users, newest first. */
-export async function listUsers(reader: Reader, page: PageRequest): Promise<UserView[]> {
+export async function findUsers(reader: Reader, page: PageRequest): Promise<UserView[]> {
   const { rest, values } = pageQuery(page, [], "u.id");
   return reader.all<UserView>(
     `SELECT u.id AS "id", u.email AS "email", u.name AS "name", u.password_hash AS "passwordHash",
@@ -88,7 +88,7 @@ export async function membershipsOfOrganization(
 }
 
 /** Returns a page of an organization's memberships, newest first. */
-export async function listMemberships(
+export async function findMemberships(
   reader: Reader,
   organizationId: Id<"organization">,
   page: PageRequest,
@@ -138,7 +138,7 @@ export async function lockMembership(
 }
 
 /** Returns a page of an organization's invitations, newest first. */
-export async function listInvitations(
+export async function findInvitations(
   reader: Reader,
   organizationId: Id<"organization">,
   page: PageRequest,
@@ -157,4 +157,31 @@ export async function isSuspended(
     [organizationId],
   );
   return found.length > 0;
+}
+
+/** A member that a restore brought back. */
+export interface ReturnedMember {
+  readonly email: string;
+  /** The organization's name. */
+  readonly organization: string;
+  readonly role: string;
+}
+
+/** Returns the members of a restored store whom the former one had removed. */
+export async function returnedMembers(
+  restored: Reader,
+  former: Reader | null,
+): Promise<readonly ReturnedMember[]> {
+  if (former === null) return [];
+  const kept = new Set(
+    (await former.all<{ id: string }>("SELECT id FROM memberships")).map(({ id }) => id),
+  );
+  const rows = await restored.all<ReturnedMember & { id: string }>(
+    `SELECT m.id AS "id", u.email AS "email", o.name AS "organization", m.role AS "role"
+     FROM memberships m JOIN users u ON u.id = m.user_id JOIN organizations o ON o.id = m.organization_id
+     ORDER BY m.id`,
+  );
+  return rows
+    .filter(({ id }) => !kept.has(id))
+    .map(({ email, organization, role }) => ({ email, organization, role }));
 }

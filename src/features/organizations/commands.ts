@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import { latePaymentRules } from "./rules.ts";
 import {
   commandsOf,
@@ -10,10 +11,17 @@ import {
 import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { readOptionFlag } from "./checkout-policy/option-list.ts";
-import type { OrganizationService } from "./service.ts";
+import { getOrganization, updateOrganization } from "./organizations.ts";
+import { updatePaymentPolicy } from "./payment-policy.ts";
+import {
+  presentOrganization,
+  presentPaymentPolicy,
+  UpdateOrganizationRequest,
+  UpdatePaymentPolicyRequest,
+} from "./records.ts";
 import type { OrganizationRow } from "./table.ts";
 
-const command = commandsOf<OrganizationService>();
+const command = commandsOf<App>();
 
 const columns: readonly Column<Awaited<ReturnType<typeof present>>>[] = [
   "latePayments",
@@ -36,7 +44,7 @@ export const paymentPolicyCommands = [
       "till payments policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) => service.get(call.flag("organization") as Id<"organization">),
+    handle: (app, call) => getOrganization(app, call.flag("organization") as Id<"organization">),
     present,
     columns,
     identify: (policy) => policy.latePayments,
@@ -74,16 +82,18 @@ export const paymentPolicyCommands = [
       "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --payment-options 'tron/USDT ethereum/USDC' --yes",
     ],
     effect: "write",
-    look: async (service, call) => ({
+    look: async (app, call) => ({
       subject: call.organization(),
-      before: await present(await service.get(call.flag("organization") as Id<"organization">)),
+      before: await present(
+        await getOrganization(app, call.flag("organization") as Id<"organization">),
+      ),
     }),
     confirm: (call, subject) => `Set ${changesIn(call)} for ${subject}?`,
-    async handle(service, call) {
-      const { UpdatePaymentPolicyRequest } = await import("./records.ts");
+    handle(app, call) {
       changesIn(call);
       const days = call.flag("late-window-days");
-      return service.updatePaymentPolicy(
+      return updatePaymentPolicy(
+        app,
         call.context,
         call.flag("organization") as Id<"organization">,
         call.parse(UpdatePaymentPolicyRequest, {
@@ -123,8 +133,7 @@ export const brandingCommands = [
     ],
     effect: "write",
     look,
-    async handle(service, call) {
-      const { UpdateOrganizationRequest } = await import("./records.ts");
+    async handle(app, call) {
       for (const name of ["accent-color", "logo"]) {
         if (call.flag(name) !== undefined && call.isSet(`drop-${name}`)) {
           throw new InvalidRequest(`Give either --${name} or --drop-${name}, not both.`);
@@ -144,7 +153,8 @@ export const brandingCommands = [
           "Nothing to change: give --accent-color, --logo, --drop-accent-color or --drop-logo.",
         );
       }
-      return service.update(
+      return updateOrganization(
+        app,
         call.context,
         call.argument("organizationId") as Id<"organization">,
         call.parse(UpdateOrganizationRequest, input),
@@ -185,14 +195,14 @@ export const originCommands = [
     ],
     effect: "write",
     look,
-    async handle(service, call) {
-      const { UpdateOrganizationRequest } = await import("./records.ts");
+    handle(app, call) {
       const list = call.flag("origins");
       if ((list === undefined) === !call.isSet("none")) {
         throw new InvalidRequest("Give either --origins or --none.");
       }
       const allowedOrigins = list?.split(",").map((origin) => origin.trim()) ?? [];
-      return service.update(
+      return updateOrganization(
+        app,
         call.context,
         call.argument("organizationId") as Id<"organization">,
         call.parse(UpdateOrganizationRequest, { allowedOrigins }),
@@ -209,18 +219,18 @@ export const originCommands = [
 ];
 
 async function look(
-  service: OrganizationService,
+  app: App,
   call: CommandCall,
 ): Promise<Looked<Awaited<ReturnType<typeof presentWhole>>>> {
-  const row = await service.get(call.argument("organizationId") as Id<"organization">);
+  const row = await getOrganization(app, call.argument("organizationId") as Id<"organization">);
   return {
     subject: `${row.displayName} (${row.id}), ${row.verificationStatus}`,
     before: await presentWhole(row),
   };
 }
 
-async function presentWhole(row: OrganizationRow) {
-  return (await import("./present.ts")).presentOrganization(row);
+function presentWhole(row: OrganizationRow) {
+  return Promise.resolve(presentOrganization(row));
 }
 
 /** Returns the new values in words: `late payments to review and the late window to 3 days`. */
@@ -244,6 +254,6 @@ function changesIn(call: CommandCall): string {
   );
 }
 
-async function present(row: OrganizationRow) {
-  return (await import("./present.ts")).presentPaymentPolicy(row);
+function present(row: OrganizationRow) {
+  return Promise.resolve(presentPaymentPolicy(row));
 }

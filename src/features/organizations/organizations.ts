@@ -1,45 +1,215 @@
-import { forgetAllowance } from "./allowance.ts";
-import { bind, type Bound } from "../../kernel/bind.ts";
-import type { Clock, Instant } from "../../kernel/clock.ts";
-import { invalidField } from "../../kernel/errors.ts";
-import type { Id, IdSource } from "../../kernel/id.ts";
-import { difference, type Journal } from "../../platform/journal/index.ts";
-import type { Database, Tx } from "../../platform/database/database.ts";
-import type { Members } from "../members/service.ts";
-import { PlatformStays } from "./errors.ts";
-import { keepLogos } from "./branding/logos.ts";
-import { lateWindowDays, statusAfter, type Decision } from "./rules.ts";
-import { announcementOf, requireTransition, save } from "./saving.ts";
-import { lockOrganization } from "./store.ts";
-import { organizationReviews, organizations, type OrganizationRow } from "./table.ts";
+import type { App, InTx } from "../../app.ts";
+import type { Principal } from "../../api/declare/access.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import { defineProblem, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { EventType } from "../../platform/events/catalogue.ts";
+import { difference, type Announcement } from "../../platform/journal/index.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
+import { addMembership } from "../members/members.ts";
+import { lockUser } from "../members/store.ts";
+import { keepLogos, readLogo } from "./branding/logos.ts";
+import { readOrigins } from "./checkout-policy/origins.ts";
+import {
+  presentOrganization,
+  type CreateOrganizationInput,
+  type UpdateOrganizationInput,
+} from "./records.ts";
+import { changesLegalFields, lateWindowDays, type VerificationStatus } from "./rules.ts";
+import {
+  countUnapproved,
+  findOrganization,
+  lockOrganization,
+  onlyOrganization,
+  organizationsOfUser,
+  platformOrganization,
+} from "./store.ts";
+import { organizations, type OrganizationRow } from "./table.ts";
 
-export interface DecisionInput {
-  readonly decision: Decision;
-  readonly note?: string | null | undefined;
+export const KeyHasNoOwner = defineProblem({
+  code: "key_has_no_owner",
+  status: 403,
+  title: "A key created by the operator cannot create an organization",
+  remedy: "Log in as a user, or use a key that a user created: a new organization needs an owner.",
+});
+export const TooManyUnapproved = defineProblem({
+  code: "organization_limit",
+  status: 409,
+  title: "Too many of the user's organizations wait for approval",
+  remedy: "Have one of them approved, or use one of them.",
+});
+export const InReview = defineProblem({
+  code: "organization_in_review",
+  status: 409,
+  title: "The organization is in review",
+  remedy: "Wait for the platform's decision, then change the profile.",
+});
+export const PlatformStays = defineProblem({
+  code: "platform_organization",
+  status: 409,
+  title: "This is the platform organization",
+});
+
+/** Returns a page of the caller's organizations: a user's memberships, or an API key's own. */
+export async function listOrganizations(
+  app: App,
+  actor: Principal,
+  query: PageQuery,
+): Promise<Page<OrganizationRow>> {
+  const { db } = app;
+  const page = parsePage(query, "organizations", { principal: actor.id });
+  const rows =
+    actor.type === "user"
+      ? await organizationsOfUser(db, actor.id, page)
+      : await onlyOrganization(db, actor.organizationId, page);
+  return toPage(rows, page);
 }
 
-/** Changes to organizations inside other features' transactions. */
-export type Organizations = Bound<typeof methods>;
-
-export interface OrganizationDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly journal: Journal;
-  readonly members: Members;
-  /** If `required`, a new name or logo of a reviewed organization reaches payers only after the next approval. */
-  readonly verification: "required" | "off";
+/** Returns an organization. @throws a 404 problem if the id is unknown */
+export async function getOrganization(
+  app: App,
+  organizationId: Id<"organization">,
+): Promise<OrganizationRow> {
+  const row = await findOrganization(app.db, organizationId);
+  if (row === null) throw notFound();
+  return row;
 }
 
-const methods = { add, decide, setStatus };
+/** The number of organizations without approval that a user may have created. */
+const unapprovedMax = 10;
 
-export function makeOrganizations(deps: OrganizationDependencies): Organizations {
-  return bind(deps, methods);
+/** Creates an organization that the caller owns. 409 `organization_limit` if too many that they created wait for approval. */
+export function createOrganization(
+  app: App,
+  context: WriteContext,
+  actor: Principal,
+  input: CreateOrganizationInput,
+): Promise<OrganizationRow> {
+  const ownerId = actor.type === "user" ? actor.id : actor.createdBy;
+  if (ownerId === null) {
+    throw new KeyHasNoOwner(
+      "The operator created this key, so no user would own the organization. Log in as a user, or use a key that a user created.",
+    );
+  }
+  return app.db.write(context, async (tx) => {
+    if (app.config.verification === "required") {
+      await lockUser(tx, ownerId);
+      if ((await countUnapproved(tx, ownerId)) >= unapprovedMax) {
+        throw new TooManyUnapproved(
+          `A user may create ${String(unapprovedMax)} organizations before the platform approves one of them. Submit one for review.`,
+        );
+      }
+    }
+    return addOrganization(tx, app, app.clock.now(), { name: input.name, ownerId });
+  });
 }
 
-async function add(
-  { ids, journal, members }: OrganizationDependencies,
+/**
+ * Changes the profile. Changing a legal field in an approved organization resets it to `unverified`. Where
+ * verification is required, the new name and logo of a reviewed organization wait for the next approval.
+ */
+export function updateOrganization(
+  app: App,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  changes: UpdateOrganizationInput,
+  expect: (current: OrganizationRow) => void,
+): Promise<OrganizationRow> {
+  const { db, clock, journal } = app;
+  const { logo: image, ...others } = changes;
+  const logo = image == null ? null : readLogo(image);
+  const wanted = image === undefined ? others : { ...others, logo: logo?.name ?? null };
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const current = await lockOrganization(tx, organizationId);
+    expect(current);
+    const given = withoutUnreviewed(current, wanted, app.config.verification);
+    const changed = difference(current, given);
+    if (Object.keys(changed).length === 0) return current;
+    const touchesReview = changesLegalFields(current, changes);
+    const hasNewSign = signFields.some((name) => name in changed);
+    // The reviewer approves the name and the logo that payers will see.
+    if ((touchesReview || hasNewSign) && current.verificationStatus === "pending_review") {
+      throw new InReview(
+        "Legal fields, the display name and the logo cannot be changed during the review. Wait for the decision.",
+      );
+    }
+    const losesApproval = touchesReview && current.verificationStatus === "approved";
+    const next = await saveOrganization(tx, at, current, {
+      ...given,
+      ...(losesApproval ? { verificationStatus: "unverified" as const } : {}),
+    });
+    if (hasNewSign) await keepLogos(tx, next, logo);
+    journal.record(tx, at, {
+      action: "organization.updated",
+      organizationId,
+      subjectType: "organization",
+      subjectId: organizationId,
+      changes: difference(current, { ...given, verificationStatus: next.verificationStatus }),
+      events:
+        losesApproval || hasNewSign
+          ? announcementOf("organization.updated", next, current.verificationStatus)
+          : undefined,
+    });
+    if (hasNewSign && current.verificationStatus === "approved") {
+      await notifyPlatform(tx, app, at, next);
+    }
+    return next;
+  });
+}
+
+/** The fields by which payers recognize the merchant. */
+const signFields = ["displayName", "pendingDisplayName", "logo", "pendingLogo"] as const;
+
+/**
+ * Returns the fields to set. Where verification is required, a new name or logo of an organization that was reviewed
+ * before is only requested: otherwise a merchant could take a bank's after the approval. A logo can be removed at
+ * once; during a review, `updateOrganization` refuses that as any other change of these fields.
+ */
+function withoutUnreviewed(
+  current: OrganizationRow,
+  changes: UpdateOrganizationInput,
+  verification: "required" | "off",
+): Partial<OrganizationRow> {
+  const given = Object.fromEntries(
+    Object.entries(changes).filter(([, value]) => value !== undefined),
+  ) as Partial<OrganizationRow>;
+  const { displayName, logo, allowedOrigins, ...rest } = given;
+  const isReviewed = verification === "required" && current.reviewedAt !== null;
+  const isWaiting = isReviewed && logo != null;
+  return {
+    ...rest,
+    ...(allowedOrigins === undefined ? {} : { allowedOrigins: readOrigins(allowedOrigins) }),
+    ...(displayName === undefined
+      ? {}
+      : isReviewed
+        ? { pendingDisplayName: displayName === current.displayName ? null : displayName }
+        : { displayName, pendingDisplayName: null }),
+    ...(logo === undefined
+      ? {}
+      : isWaiting
+        ? { pendingLogo: logo === current.logo ? null : logo }
+        : { logo, pendingLogo: null }),
+  };
+}
+
+/** Informs the platform when an approved organization changes the name or the logo that payers see. */
+async function notifyPlatform(tx: Tx, app: InTx, at: Instant, row: OrganizationRow): Promise<void> {
+  const platform = await platformOrganization(tx);
+  if (platform === null || platform.id === row.id) return;
+  app.journal.record(tx, at, {
+    organizationId: platform.id,
+    subjectType: "organization",
+    subjectId: row.id,
+    events: announcementOf("organization.updated", row, "approved"),
+  });
+}
+
+/** Creates an organization, with its owner if one is given. */
+export async function addOrganization(
   tx: Tx,
+  app: InTx,
   at: Instant,
   {
     name,
@@ -52,7 +222,7 @@ async function add(
   },
 ): Promise<OrganizationRow> {
   const row: OrganizationRow = {
-    id: ids.next("organization", at),
+    id: app.ids.next("organization", at),
     name,
     displayName: name,
     pendingDisplayName: null,
@@ -82,7 +252,7 @@ async function add(
     updatedAt: at,
   };
   await tx.insert(organizations, row);
-  journal.record(tx, at, {
+  app.journal.record(tx, at, {
     action: "organization.created",
     organizationId: row.id,
     subjectType: "organization",
@@ -90,7 +260,7 @@ async function add(
     changes: { name },
   });
   if (ownerId !== null) {
-    await members.addMembership(tx, at, {
+    await addMembership(tx, app, at, {
       userId: ownerId,
       organizationId: row.id,
       role: "owner",
@@ -100,80 +270,12 @@ async function add(
 }
 
 /**
- * Records a reviewer's decision. An approval also shows the pending name and logo to payers. While an approved
- * organization has one of them, the decision is about it and the organization stays approved. Of two concurrent
- * decisions, the second gets 409. `expect` receives the locked organization and throws if the reviewer has read another version.
- */
-async function decide(
-  { ids, journal }: OrganizationDependencies,
-  tx: Tx,
-  at: Instant,
-  organizationId: Id<"organization">,
-  input: DecisionInput,
-  expect?: (current: OrganizationRow) => Promise<void>,
-): Promise<OrganizationRow> {
-  const note = input.note ?? null;
-  if (note === null && input.decision !== "approve") {
-    throw invalidField("/note", "required", "is required to reject and to request changes");
-  }
-  const current = await lockOrganization(tx, organizationId);
-  await expect?.(current);
-  const isAboutSign = decidesSign(current, input.decision);
-  const to = isAboutSign ? "approved" : statusAfter[input.decision];
-  if (!isAboutSign) requireTransition(current, to);
-  const isApproved = input.decision === "approve";
-  const sign = {
-    ...(isApproved
-      ? {
-          displayName: current.pendingDisplayName ?? current.displayName,
-          logo: current.pendingLogo ?? current.logo,
-        }
-      : {}),
-    ...(isApproved || isAboutSign ? { pendingDisplayName: null, pendingLogo: null } : {}),
-  };
-  const next = await save(tx, at, current, {
-    ...sign,
-    verificationStatus: to,
-    reviewNote: note,
-    reviewedAt: at,
-  });
-  await keepLogos(tx, next, null);
-  if (isApproved) await forgetAllowance(tx, organizationId);
-  const action = isAboutSign ? "organization.updated" : (`organization.${to}` as const);
-  const { actor } = tx.context;
-  await tx.insert(organizationReviews, {
-    id: ids.next("review", at),
-    organizationId,
-    decision: input.decision,
-    fromStatus: current.verificationStatus,
-    toStatus: to,
-    note,
-    reviewerId: actor.id,
-    reviewerEmail: actor.type === "user" ? actor.label : null,
-    createdAt: at,
-  });
-  journal.record(tx, at, {
-    action,
-    organizationId,
-    subjectType: "organization",
-    subjectId: organizationId,
-    changes: {
-      ...difference(current, sign),
-      verificationStatus: { from: current.verificationStatus, to },
-      reviewNote: { from: current.reviewNote, to: note },
-    },
-    events: announcementOf(action, next, current.verificationStatus),
-  });
-  return next;
-}
-
-/**
  * Suspends an organization, which makes it read-only, or resumes it. Repeating has no effect. The platform
  * organization is a 409, because its own admins could then no longer resume it.
  */
-async function setStatus(
-  { journal }: OrganizationDependencies,
+export async function setOrganizationStatus(
   tx: Tx,
+  app: InTx,
   at: Instant,
   organizationId: Id<"organization">,
   status: OrganizationRow["status"],
@@ -183,9 +285,9 @@ async function setStatus(
   if (current.isPlatform) {
     throw new PlatformStays("The platform organization cannot be suspended.");
   }
-  const next = await save(tx, at, current, { status });
+  const next = await saveOrganization(tx, at, current, { status });
   const action = status === "suspended" ? "organization.suspended" : "organization.resumed";
-  journal.record(tx, at, {
+  app.journal.record(tx, at, {
     action,
     organizationId,
     subjectType: "organization",
@@ -196,14 +298,27 @@ async function setStatus(
   return next;
 }
 
-/** Whether a decision is about an approved organization's pending name or logo. */
-function decidesSign(
-  { verificationStatus, pendingDisplayName, pendingLogo }: OrganizationRow,
-  decision: Decision,
-): boolean {
-  return (
-    verificationStatus === "approved" &&
-    (pendingDisplayName !== null || pendingLogo !== null) &&
-    decision !== "request_changes"
-  );
+/** Writes the next version of an organization that the transaction has locked. */
+export async function saveOrganization(
+  tx: Tx,
+  at: Instant,
+  current: OrganizationRow,
+  changes: Partial<OrganizationRow>,
+): Promise<OrganizationRow> {
+  const set = { ...changes, version: current.version + 1, updatedAt: at };
+  await tx.update(organizations, set, "WHERE id = $1", [current.id]);
+  return { ...current, ...set };
+}
+
+/** Returns the event of a changed organization, with the API's record. */
+export function announcementOf(
+  type: EventType,
+  row: OrganizationRow,
+  previousStatus: VerificationStatus | OrganizationRow["status"],
+): Announcement {
+  return {
+    types: [type],
+    version: row.version,
+    data: { ...presentOrganization(row), previousStatus },
+  };
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   country,
   datetime,
@@ -12,10 +13,11 @@ import {
   responseRecord,
   webAddress,
 } from "../../api/declare/record.ts";
-import { logoBytesMax } from "./branding/logos.ts";
+import { logoBytesMax, logoPath } from "./branding/logos.ts";
 import { originList } from "./checkout-policy/origins.ts";
 import { paymentOptionsInput } from "./checkout-policy/payment-options.ts";
 import { latePaymentRules, lateWindowDays, verificationStatuses } from "./rules.ts";
+import type { OrganizationRow } from "./table.ts";
 
 const nameLengthMax = 120;
 const addressLengthMax = 500;
@@ -76,6 +78,13 @@ describeFields(OrganizationRecord, {
   reviewedAt: "Time of the platform's last decision: ISO 8601, UTC; null without one.",
 });
 
+export function presentOrganization(row: OrganizationRow): z.input<typeof OrganizationRecord> {
+  return presentRow(OrganizationRecord, row, {
+    logoPath: logoPath(row.logo),
+    pendingLogoPath: logoPath(row.pendingLogo),
+  });
+}
+
 export const OrganizationListRecord = listRecord("OrganizationList", OrganizationRecord);
 
 export const CreateOrganizationRequest = requestRecord("CreateOrganizationRequest", {
@@ -84,6 +93,7 @@ export const CreateOrganizationRequest = requestRecord("CreateOrganizationReques
 describeFields(CreateOrganizationRequest, {
   name: "The organization's name.",
 });
+export type CreateOrganizationInput = z.output<typeof CreateOrganizationRequest>;
 
 export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationRequest", {
   name: line(nameLengthMax).optional(),
@@ -135,6 +145,7 @@ describeFields(UpdateOrganizationRequest, {
   businessDescription:
     "The goods or services that the business sells; null removes it. Changing it revokes an approval.",
 });
+export type UpdateOrganizationInput = z.output<typeof UpdateOrganizationRequest>;
 
 const latePayments = () =>
   z.enum(latePaymentRules).meta({
@@ -163,6 +174,10 @@ export const PaymentPolicyRecord = responseRecord("PaymentPolicy", {
   }),
 });
 
+export function presentPaymentPolicy(row: OrganizationRow): z.input<typeof PaymentPolicyRecord> {
+  return presentRow(PaymentPolicyRecord, row);
+}
+
 export const UpdatePaymentPolicyRequest = requestRecord("UpdatePaymentPolicyRequest", {
   latePayments: latePayments().optional(),
   lateWindowDays: windowDays().optional(),
@@ -171,3 +186,4 @@ export const UpdatePaymentPolicyRequest = requestRecord("UpdatePaymentPolicyRequ
       "The tokens and networks that an invoice offers if its request names none, each combination once; the first is in force at the issue. Null: a request must name them.",
   }),
 });
+export type UpdatePaymentPolicyInput = z.output<typeof UpdatePaymentPolicyRequest>;

@@ -5,7 +5,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import { handlingRole } from "../members/service.ts";
+import { handlingRole } from "../members/members.ts";
 import { lockOrganization } from "../organizations/store.ts";
 import { DefaultWalletUnusable } from "./errors.ts";
 import { presentWallet } from "./present.ts";

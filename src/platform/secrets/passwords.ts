@@ -21,10 +21,8 @@ export interface PasswordCaller {
 }
 
 export interface Passwords {
-  /** Returns the problem with a new password for the account with this e-mail address; null if it is acceptable. */
-  check(password: string, email?: string): Promise<Pick<FieldError, "code" | "message"> | null>;
   /**
-   * Hashes a password that passed `check`.
+   * Hashes a password in which `passwordFault` finds nothing.
    * @param clients see `PasswordCaller`
    * @throws PasswordsBusy
    */
@@ -188,23 +186,6 @@ export function createPasswords(
     `${account ?? ""} ${clients.at(-1) ?? ""}`;
 
   return {
-    async check(password, email) {
-      // Counted in code points, so that an emoji or a rare letter counts once.
-      const length = Array.from(password).length;
-      if (length < lengthMin || length > lengthMax) {
-        const range = `${String(lengthMin)} to ${String(lengthMax)}`;
-        return { code: "invalid_length", message: `must have ${range} characters` };
-      }
-      const common = await commonPasswords();
-      if (common.has(normalize(password).toLowerCase())) {
-        return { code: "too_common", message: "is one of the most common passwords" };
-      }
-      if (email !== undefined && normalize(password).toLowerCase() === email.toLowerCase()) {
-        return { code: "is_email", message: "must not be the e-mail address" };
-      }
-      return null;
-    },
-
     hash: (password, clients = []) =>
       inTurn({ account: null, clients }, false, async () =>
         (await argon2()).hash(normalize(password), cost),
@@ -221,6 +202,27 @@ export function createPasswords(
       });
     },
   };
+}
+
+/** Returns the problem with a new password for the account with this e-mail address; null if it is acceptable. */
+export async function passwordFault(
+  password: string,
+  email?: string,
+): Promise<Pick<FieldError, "code" | "message"> | null> {
+  // Counted in code points, so that an emoji or a rare letter counts once.
+  const length = Array.from(password).length;
+  if (length < lengthMin || length > lengthMax) {
+    const range = `${String(lengthMin)} to ${String(lengthMax)}`;
+    return { code: "invalid_length", message: `must have ${range} characters` };
+  }
+  const common = await commonPasswords();
+  if (common.has(normalize(password).toLowerCase())) {
+    return { code: "too_common", message: "is one of the most common passwords" };
+  }
+  if (email !== undefined && normalize(password).toLowerCase() === email.toLowerCase()) {
+    return { code: "is_email", message: "must not be the e-mail address" };
+  }
+  return null;
 }
 
 /** Keyboards may produce é as one code point or as two; both are the same password. */

@@ -1,6 +1,7 @@
 // Limits that 64 callers meet at once. Limits that need other settings are met in the tests of their features;
 // docs/design/attacks.md lists them all.
 import { expect } from "chai";
+import { createPasswordReset } from "../../../src/features/auth/passwords.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { expectStatus, legalFields, password, register, type Answer } from "../../support/app.ts";
@@ -116,7 +117,7 @@ export const races: Readonly<Record<string, (estate: Estate) => Race | Promise<R
 
   async "one use of a password reset"(estate) {
     const { email } = await register(estate.app, "Forgetful");
-    const { token } = await estate.app.app.passwordService.createReset(testContext, { email });
+    const { token } = await createPasswordReset(estate.app.app, testContext, { email });
     return {
       call: (caller) =>
         post(estate, "/v1/auth/password/reset", {

@@ -2,6 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { authenticateKey } from "../../../src/features/api-keys/api-keys.ts";
+import { updateOrganization } from "../../../src/features/organizations/organizations.ts";
 import { presentOrganizationDetail } from "../../../src/features/admin/present.ts";
 import {
   AdminOrganizationDetailRecord,
@@ -118,7 +120,7 @@ describe("till org", () => {
     await store.json(["org", "approve", id, "--yes"]);
     const rename = (displayName: string) =>
       store.withApp((app) =>
-        app.organizationService.update(context, id, { displayName }, () => undefined),
+        updateOrganization(app, context, id, { displayName }, () => undefined),
       );
     const answer = (keys: () => Promise<string>) =>
       store.till(["org", "approve", id, "--no-color"], {
@@ -148,7 +150,7 @@ describe("till org", () => {
     expect(AdminOrganizationDetailRecord.parse(suspended).status).to.equal("suspended");
     const key = await store.key(id);
     const standing = async () =>
-      (await store.withApp((app) => app.apiKeys.authenticate(key)))?.standing.organizationStatus;
+      (await store.withApp((app) => authenticateKey(app, key)))?.standing.organizationStatus;
     expect(await standing()).to.equal("suspended");
     // Repeating emits no second event.
     await store.json(["org", "suspend", id, "--yes"]);

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { shells } from "../../../src/cli/command-words.ts";
 import { storedKinds } from "../../../src/cli/known/kinds.ts";
 import { findKnown, idsThatBegin, similar } from "../../../src/cli/known/known-values.ts";
@@ -55,7 +56,7 @@ eachStore("completion", (store) => {
       ids = new Map(data.map(({ organization: { id, name } }) => [name, id]));
       await app.db.write(context, async (tx) => {
         for (const name of [...hostile, ...untypable]) {
-          const added = await app.organizations.add(tx, app.clock.now(), { name, ownerId: null });
+          const added = await addOrganization(tx, app, app.clock.now(), { name, ownerId: null });
           ids.set(name, added.id);
         }
       });

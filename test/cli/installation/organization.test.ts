@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { createApp } from "../../../src/compose/app.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
@@ -35,7 +36,7 @@ eachStore("the organization of a command", (store) => {
         const ids: Id<"organization">[] = [];
         for (const name of names) {
           const at = app.clock.now();
-          ids.push((await app.organizations.add(tx, at, { name, ownerId: null })).id);
+          ids.push((await addOrganization(tx, app, at, { name, ownerId: null })).id);
         }
         return ids;
       });

@@ -1,5 +1,6 @@
 // How an installation says that it stands, on both databases.
 import { expect } from "chai";
+import { verifyAuditLog } from "../../../src/features/audit-logs/audit-logs.ts";
 import {
   approvedMerchant,
   expectStatus,
@@ -245,8 +246,8 @@ eachStore("the operations status", (store) => {
 
   it("shows the head of the audit chain, and degrades where it was altered", async () => {
     const { app, status } = await start(false);
-    const { db, auditLogs: service } = app.app;
-    const { head } = await service.verify(testContext, null);
+    const { db } = app.app;
+    const { head } = await verifyAuditLog(app.app, testContext, null);
     expect(head.position).to.be.greaterThan(0);
     expect((await status()).auditHead).to.equal(formatHead(head));
     const stored = await storedOperationsStatus(db, app.clock.now(), deliveryBacklog);

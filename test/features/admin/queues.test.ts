@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { makeQueueService } from "../../../src/features/admin/queues.ts";
+import { appOf } from "../../support/context.ts";
+import { retryJob } from "../../../src/features/admin/queues.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
+import type { Background } from "../../../src/platform/jobs/background.ts";
 import { queueWorkerName } from "../../../src/platform/jobs/queue.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -14,12 +15,8 @@ anyStore("a failed job", (store) => {
     const db = await store.open();
     const ids = createIds(systemRandom);
     const woken: string[] = [];
-    const service = makeQueueService({
-      db,
-      clock: { now: () => now },
-      journal: createJournal({ ids, wake: () => undefined }),
-      wake: (worker) => woken.push(worker),
-    });
+    const running = { wake: (worker: string) => void woken.push(worker) } as unknown as Background;
+    const app = appOf({ db, clock: { now: () => now }, running });
     const job = {
       id: ids.next("job", now),
       queue: "billing" as const,
@@ -38,11 +35,11 @@ anyStore("a failed job", (store) => {
       createdAt: now - 1,
     };
     await db.write(testContext, (tx) => tx.insert(jobs, job));
-    expect(await service.retry(testContext, job.id)).to.deep.include({ failedReason: "no rate" });
+    expect(await retryJob(app, testContext, job.id)).to.deep.include({ failedReason: "no rate" });
     expect(woken).to.deep.equal([queueWorkerName("billing")]);
     const ready = { state: "ready", runAt: now, attempts: 0, failedReason: null, failedAt: null };
     expect(await db.findOne(jobs, "WHERE id = $1", [job.id])).to.deep.equal({ ...job, ...ready });
-    const again = service.retry(testContext, job.id);
+    const again = retryJob(app, testContext, job.id);
     expect(await again.catch((error: unknown) => error)).to.include({ code: "job_not_failed" });
   });
 });

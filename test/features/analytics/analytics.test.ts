@@ -1,5 +1,6 @@
 // Analytics over HTTP, on both databases: figures that were worked out by hand, and everything that is refused.
 import { expect } from "chai";
+import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { roles } from "../../../src/api/declare/permissions.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
@@ -325,7 +326,7 @@ eachStore("analytics", (store) => {
     await approve(app, platform, eve.organizationId);
     expect(await pending()).to.equal(0);
     await db.write(testContext, (tx) =>
-      app.app.organizations.add(tx, clock.now(), { name: "One more", ownerId: null }),
+      addOrganization(tx, app.app, clock.now(), { name: "One more", ownerId: null }),
     );
     const charts = await body(admin("charts", { interval: "month" }));
     const may = { periodStart: "2026-05-01T00:00:00.000Z" };

@@ -1,5 +1,11 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { expect } from "chai";
+import {
+  authenticateKey,
+  getApiKey,
+  flushLastUses,
+  createApiKey,
+} from "../../../src/features/api-keys/api-keys.ts";
 import { scopes } from "../../../src/api/declare/permissions.ts";
 import type { OperatorActor } from "../../../src/kernel/actor.ts";
 import { hour } from "../../../src/kernel/clock.ts";
@@ -115,11 +121,11 @@ eachServed("API keys", (served) => {
   });
 
   it("are unknown if nobody made them, and so is an organization that nobody founded", async () => {
-    const { apiKeys } = served.app.app;
-    expect(await apiKeys.authenticate(newToken("testKey", systemRandom))).to.equal(null);
+    const { app } = served.app;
+    expect(await authenticateKey(app, newToken("testKey", systemRandom))).to.equal(null);
     const organizationId = "org_00000000000000000000000000" as Id<"organization">;
-    const created = apiKeys.create(testContext, organizationId, { name: "k", scopes: ["read"] });
-    const found = apiKeys.find("key_00000000000000000000000000");
+    const created = createApiKey(app, testContext, organizationId, { name: "k", scopes: ["read"] });
+    const found = getApiKey(app, "key_00000000000000000000000000");
     for (const missing of [created, found]) {
       const error = await missing.catch((thrown: unknown) => thrown);
       expect(error).to.include({ status: 404, code: "not_found" });
@@ -173,12 +179,13 @@ eachServed("API keys", (served) => {
       expectProblem(answer, 403, "expiry_not_allowed");
     }
     // The permission to create keys needs the scope write; the service does not rely on it.
-    const reader = await app.app.apiKeys.authenticate(read.key);
+    const reader = await authenticateKey(app.app, read.key);
     const actor = reader?.principal ?? expect.fail("the key is unknown");
-    expect((await app.app.apiKeys.find(actor.id)).scopes).to.deep.equal(["read"]);
-    const error = await app.app.apiKeys
-      .create({ ...testContext, actor }, actor.organizationId, { name: "k", scopes: ["write"] })
-      .catch((thrown: unknown) => thrown);
+    expect((await getApiKey(app.app, actor.id)).scopes).to.deep.equal(["read"]);
+    const error = await createApiKey(app.app, { ...testContext, actor }, actor.organizationId, {
+      name: "k",
+      scopes: ["write"],
+    }).catch((thrown: unknown) => thrown);
     expect(error).to.include({ status: 403, code: "scope_not_allowed" });
     for (const credential of [write, short, person]) {
       for (const wanted of [["platform"], ["read", "platform"]]) {
@@ -322,7 +329,8 @@ eachServed("API keys", (served) => {
 
     expectProblem(await foundBy(await keyOf(app, person, "read")), 403, "forbidden");
     const context = { actor: operator, requestId: null, ip: null };
-    const operators = await app.app.apiKeys.create(
+    const operators = await createApiKey(
+      app.app,
       context,
       person.organizationId as Id<"organization">,
       { name: "by the operator", scopes: ["read", "write"] },
@@ -349,7 +357,7 @@ eachServed("API keys", (served) => {
     expectProblem(await app.request("GET", path, { token: admin.token }), 404, "not_found");
     const usedAt = app.clock.now();
     expect((await app.request("GET", path, { key })).status).to.equal(200);
-    await app.app.apiKeys.flushLastUse(testContext);
+    await flushLastUses(app.app, testContext);
     // The app's own flush may have taken the use just before, and still be storing it.
     const [row] = await until(
       "the key's use",
@@ -371,7 +379,7 @@ eachServed("API keys", (served) => {
     const start = app.clock.now();
     /** The minutes after the start at which each key was used. */
     const uses = async () => {
-      await app.app.apiKeys.flushLastUse(testContext);
+      await flushLastUses(app.app, testContext);
       const rows = await app.app.db.all<{ prefix: string; at: number | null }>(
         `SELECT prefix AS "prefix", last_used_at AS "at" FROM api_keys`,
       );

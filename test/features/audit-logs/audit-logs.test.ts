@@ -1,5 +1,6 @@
 // The audit log over HTTP, on both databases: who may read which entries, and which filters find them.
 import { expect } from "chai";
+import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { roles } from "../../../src/api/declare/permissions.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { minute, second, systemClock } from "../../../src/kernel/clock.ts";
@@ -57,9 +58,9 @@ eachStore("the audit log", (store) => {
   /** An owner of the platform organization. */
   async function platformAdmin(): Promise<Person> {
     const person = await register(app, "Root");
-    const { db, organizations, clock } = app.app;
+    const { db, clock } = app.app;
     const platform = await db.write(testContext, (tx) =>
-      organizations.add(tx, clock.now(), {
+      addOrganization(tx, app.app, clock.now(), {
         name: "Platform",
         ownerId: person.userId as Id<"user">,
         isPlatform: true,

@@ -1,6 +1,8 @@
 // The head of the audit chain leaves the store once an hour, and a store of a release without keyed seals is taken over.
 import { dirname } from "node:path";
 import { expect } from "chai";
+import { verifyAuditLog } from "../../../src/features/audit-logs/audit-logs.ts";
+import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { createApp, type Program } from "../../../src/compose/app.ts";
 import { createIds } from "../../../src/kernel/id.ts";
@@ -58,8 +60,8 @@ eachStore("the head of the audit chain", (store) => {
       background: false,
       outside: { logger },
     });
-    const { db, clock, organizations, auditLogs: service } = app.app;
-    const job = makeMaintenance({ db, clock }, service).find(({ name }) => name.includes("audit"));
+    const { db, clock } = app.app;
+    const job = makeMaintenance(app.app).find(({ name }) => name.includes("audit"));
     expect(maintenanceSchedule.find(({ name }) => name === job?.name)?.line).to.equal(everyHour);
     const given = { signal: new AbortController().signal, payload: {} };
     const runJob = () => job?.run(given as unknown as Parameters<typeof job.run>[0]);
@@ -72,7 +74,11 @@ eachStore("the head of the audit chain", (store) => {
     await runJob();
     expect(await eventsOfHead(), "there is no platform organization yet").to.deep.equal([]);
     const platform = await db.write(testContext, (tx) =>
-      organizations.add(tx, clock.now(), { name: "Platform", ownerId: null, isPlatform: true }),
+      addOrganization(tx, app.app, clock.now(), {
+        name: "Platform",
+        ownerId: null,
+        isPlatform: true,
+      }),
     );
     await record(db, 1);
     const stored = await db.findOne(meta, "WHERE name = 'audit_head'");
@@ -178,13 +184,13 @@ eachStore("a store of a release without keyed seals", (store) => {
     const db = await store.open(place);
     await reopen((app) =>
       db.write(testContext, (tx) =>
-        app.organizations.add(tx, Date.now(), { name: "P", ownerId: null, isPlatform: true }),
+        addOrganization(tx, app, Date.now(), { name: "P", ownerId: null, isPlatform: true }),
       ),
     );
     await record(db, 3);
     expect(await faultOf(db)).to.equal(null);
     await sealWithoutKey(db);
-    await reopen((app) => app.auditLogs.verify(testContext, null));
+    await reopen((app) => verifyAuditLog(app, testContext, null));
     expect(await faultOf(db)).to.equal("head");
     for (const sql of [
       "DELETE FROM meta WHERE name = 'secret_fingerprint'",
@@ -192,7 +198,7 @@ eachStore("a store of a release without keyed seals", (store) => {
       "DELETE FROM audit_logs",
     ]) {
       await db.write(testContext, (tx) => tx.run(sql));
-      await reopen((app) => app.auditLogs.verify(testContext, null));
+      await reopen((app) => verifyAuditLog(app, testContext, null));
       expect(await faultOf(db), sql).to.equal("head");
     }
     expect(found("without a key")).to.deep.equal([]);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { createPasswordReset } from "../../../src/features/auth/passwords.ts";
 import { minute } from "../../../src/kernel/clock.ts";
 import { passwordCost } from "../../../src/platform/secrets/passwords.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -111,8 +112,8 @@ anyServed(
       const { app } = served;
       const { token } = person;
       const home = `/v1/organizations/${person.organizationId}`;
-      const { token: resetToken } = await app.app.passwordService.createReset(testContext, person);
-      await app.app.passwordService.createReset(testContext, person);
+      const { token: resetToken } = await createPasswordReset(app.app, testContext, person);
+      await createPasswordReset(app.app, testContext, person);
       const offer = { email: "else@example.com", role: "viewer" };
       const offered = await app.request("POST", `${home}/invitations`, { token, body: offer });
       const made = await app.request("POST", `${home}/api-keys`, {

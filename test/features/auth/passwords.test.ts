@@ -1,6 +1,6 @@
 // Changing and resetting a password over HTTP, on both databases.
 import { expect } from "chai";
-import { isUsable } from "../../../src/features/auth/passwords.ts";
+import { createPasswordReset, isUsable } from "../../../src/features/auth/passwords.ts";
 import { prunePasswordResets } from "../../../src/features/auth/retention.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -42,7 +42,7 @@ eachStore("a password", (store) => {
   const looks = (token: string) =>
     app.request("GET", `/v1/organizations/${ada.organizationId}`, { token });
   const createReset = () =>
-    app.app.passwordService.createReset(testContext, { email: ada.email.toUpperCase() });
+    createPasswordReset(app.app, testContext, { email: ada.email.toUpperCase() });
   const reset = (resetToken: string, to = newPassword) =>
     app.request("POST", "/v1/auth/password/reset", { body: { resetToken, newPassword: to } });
   const refused = (answer: Answer) =>
@@ -194,9 +194,9 @@ eachStore("a password", (store) => {
   });
 
   it("gets no reset token for an address without an account", async () => {
-    const problem: unknown = await app.app.passwordService
-      .createReset(testContext, { email: "nobody@example.com" })
-      .catch((error: unknown) => error);
+    const problem: unknown = await createPasswordReset(app.app, testContext, {
+      email: "nobody@example.com",
+    }).catch((error: unknown) => error);
     expect(problem).to.have.property("status", 404);
   });
 });

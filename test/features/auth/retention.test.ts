@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { prunePasswordResets, pruneSessions } from "../../../src/features/auth/retention.ts";
-import { passwordResetLife } from "../../../src/features/auth/passwords.ts";
-import { refreshTokenLife } from "../../../src/features/auth/service.ts";
+import { createPasswordReset, passwordResetLife } from "../../../src/features/auth/passwords.ts";
+import { refreshTokenLife } from "../../../src/features/auth/login.ts";
 import { passwordResets, refreshTokens, sessions } from "../../../src/features/auth/table.ts";
-import { invitationKeptFor, pruneInvitations } from "../../../src/features/members/retention.ts";
+import { invitationKeptFor, pruneInvitations } from "../../../src/features/members/invitations.ts";
 import { invitations, users } from "../../../src/features/members/table.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import { day } from "../../../src/kernel/clock.ts";
@@ -176,7 +176,7 @@ eachServed(
     it("keeps an active session, and no expired reset", async () => {
       const { app } = served;
       const person = await register(app);
-      await app.app.passwordService.createReset(testContext, { email: person.email });
+      await createPasswordReset(app.app, testContext, { email: person.email });
       const login = await app.request("POST", "/v1/auth/login", {
         body: { email: person.email, password },
       });

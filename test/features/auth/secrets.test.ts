@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
+import { createPasswordReset } from "../../../src/features/auth/passwords.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { readArchive } from "../../../src/platform/backup/archive.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
@@ -91,7 +92,7 @@ eachStore("secrets", (store) => {
     const endpointId = await kept("a webhook secret", "/webhook-endpoints", "secret", endpoint);
     const rotation = `/webhook-endpoints/${endpointId}/rotate-secret`;
     await kept("a second webhook secret", rotation, "secret", { overlapSeconds: 3_600 });
-    const reset = await at.app.passwordService.createReset(testContext, { email: merchant.email });
+    const reset = await createPasswordReset(at.app, testContext, { email: merchant.email });
     secrets.set("a password reset", reset.token);
     secrets.set("the server's secret", serverSecret);
     secrets.set("the token of the metrics", metricsToken);

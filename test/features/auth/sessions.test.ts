@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import { listSessions, endSession, getSession } from "../../../src/features/auth/sessions.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { pruneSessions } from "../../../src/features/auth/retention.ts";
-import { refreshGrace, refreshTokenLife } from "../../../src/features/auth/service.ts";
+import { refreshGrace, refreshTokenLife } from "../../../src/features/auth/login.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import {
   movingClock,
@@ -140,21 +141,21 @@ eachServed("sessions", (served) => {
   it("are ended once by the operator, who learns which are unknown", async () => {
     const { app } = served;
     const { access } = await login(app, person);
-    const { sessions: sessionService, db } = app.app;
-    const { data } = await sessionService.list({ email: person.email.toUpperCase() });
+    const { db } = app.app;
+    const { data } = await listSessions(app.app, { email: person.email.toUpperCase() });
     const newest = data[0]?.id ?? expect.fail("no session is listed");
     const revoked = () => countRows(db, "audit_logs", "WHERE action = $1", ["session.revoked"]);
     const before = await revoked();
-    const ended = await sessionService.end(testContext, newest);
+    const ended = await endSession(app.app, testContext, newest);
     expect(ended.revokedAt).to.be.a("number");
-    expect(await sessionService.end(testContext, newest)).to.deep.equal(ended);
-    expect(await sessionService.find(newest)).to.deep.equal(ended);
+    expect(await endSession(app.app, testContext, newest)).to.deep.equal(ended);
+    expect(await getSession(app.app, newest)).to.deep.equal(ended);
     expect(await revoked()).to.equal(before + 1);
     expectProblem(await look(app, person, access), 401, "unauthenticated");
     const unknown = "ses_00000000000000000000000000" as Id<"session">;
     for (const ask of [
-      () => sessionService.end(testContext, unknown),
-      () => sessionService.find(unknown),
+      () => endSession(app.app, testContext, unknown),
+      () => getSession(app.app, unknown),
     ]) {
       const error = await ask().catch((thrown: unknown) => thrown);
       expect(error).to.include({ status: 404, code: "not_found" });

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { createApiKey } from "../../../src/features/api-keys/api-keys.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { billingState } from "../../../src/features/billing/table.ts";
@@ -106,7 +107,8 @@ export async function openEstate(options: EstateOptions) {
   }
 
   const operator = { type: "operator", id: null, label: "tests@localhost" } as const;
-  const made = await app.app.apiKeys.create(
+  const made = await createApiKey(
+    app.app,
     { actor: operator, requestId: null, ip: null },
     admin.organizationId as Id<"organization">,
     { name: "review", scopes: ["platform"] },

@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
+import { announceAuditHead } from "../../../src/features/audit-logs/audit-logs.ts";
+import { setOrganizationStatus } from "../../../src/features/organizations/organizations.ts";
 import { openApiDocument } from "../../../src/api/document/openapi.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
@@ -43,7 +45,7 @@ eachStore("the golden event bodies", (store) => {
   before(async () => {
     counter = await openCounter(store, { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" });
     const key = await platformKey(counter.app);
-    await counter.app.app.auditLogs.announceHead(testContext);
+    await announceAuditHead(counter.app.app, testContext);
     merchant = await counter.merchant();
     address = await counter.wallet(merchant);
     await reviewed(key);
@@ -91,13 +93,12 @@ eachStore("the golden event bodies", (store) => {
       await expectStatus(app.request("POST", review, { key, body }), 200);
     }
     await patch({ displayName: "Ada's books" });
-    const { organizations } = app.app;
     const id = organizationId as Id<"organization">;
     await app.app.db.write(testContext, async (tx) => {
-      await organizations.setStatus(tx, app.clock.now(), id, "suspended");
+      await setOrganizationStatus(tx, app.app, app.clock.now(), id, "suspended");
     });
     await app.app.db.write(testContext, async (tx) => {
-      await organizations.setStatus(tx, app.clock.now(), id, "active");
+      await setOrganizationStatus(tx, app.app, app.clock.now(), id, "active");
     });
   }
 

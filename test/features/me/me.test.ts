@@ -1,5 +1,6 @@
 // The identity and permissions of a credential, over HTTP, on both databases.
 import { expect } from "chai";
+import { addMembership } from "../../../src/features/members/members.ts";
 import { expectStatus, register } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { platformAdmin } from "../../support/platform.ts";
@@ -31,9 +32,9 @@ eachServed(
       const { app } = served;
       const ada = await register(app);
       const bob = await register(app, "Bob");
-      const { db, members, clock } = app.app;
+      const { db, clock } = app.app;
       await db.write(testContext, (tx) =>
-        members.addMembership(tx, clock.now(), {
+        addMembership(tx, app.app, clock.now(), {
           userId: ada.userId as `usr_${string}`,
           organizationId: bob.organizationId as `org_${string}`,
           role: "viewer",

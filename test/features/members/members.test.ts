@@ -1,6 +1,6 @@
 // Members over HTTP, on both databases: who may give and take which role, and that an owner always stays.
 import { expect } from "chai";
-import { returnedMembers } from "../../../src/features/members/after-restore.ts";
+import { returnedMembers } from "../../../src/features/members/store.ts";
 import { roles, type Role } from "../../../src/api/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import {

@@ -1,5 +1,6 @@
 // The list of one's organizations over HTTP, on both databases.
 import { expect } from "chai";
+import { addMembership } from "../../../src/features/members/members.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
 import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
@@ -33,7 +34,7 @@ eachStore("the list of organizations", (store) => {
     const bob = await register(app, "Bob");
     const second = await found("Second");
     await app.app.db.write(testContext, (tx) =>
-      app.app.members.addMembership(tx, app.clock.now(), {
+      addMembership(tx, app.app, app.clock.now(), {
         userId: ada.userId as Id<"user">,
         organizationId: bob.organizationId as Id<"organization">,
         role: "viewer",

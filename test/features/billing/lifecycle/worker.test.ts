@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { retryJob } from "../../../../src/features/admin/queues.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import {
   makeBillingRun,
@@ -203,7 +204,7 @@ eachStore("the billing run", (store) => {
       expect((await jobs())[0]).to.include({ id: job?.["id"], attempts: 2 });
 
       await setStatus("active");
-      await estate.app.app.queues.retry(testContext, String(job?.["id"]));
+      await retryJob(estate.app.app, testContext, String(job?.["id"]));
       const [handler] = estate.app.app.billingRun.handlers;
       const signal = new AbortController().signal;
       const payload = { subscriptionId: (await estate.subscription(shop)).id };

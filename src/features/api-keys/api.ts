@@ -1,19 +1,29 @@
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { ApiKeyLimit, ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
-import { presentApiKey, presentCreatedApiKey } from "./present.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
+import { everyMinute } from "../../platform/jobs/cron-line.ts";
+import {
+  ApiKeyLimit,
+  createApiKey,
+  ExpiryNotAllowed,
+  flushLastUses,
+  listApiKeys,
+  revokeApiKey,
+  ScopeNotAllowed,
+} from "./api-keys.ts";
 import {
   ApiKeyListRecord,
   ApiKeyRecord,
   CreateApiKeyRequest,
   CreatedApiKeyRecord,
+  presentApiKey,
+  presentCreatedApiKey,
 } from "./records.ts";
-import type { ApiKeyService } from "./service.ts";
-import type { ApiKeyRow } from "./table.ts";
-
-const operation = operationsOf<ApiKeyService>();
+import type { ApiKeyRow } from "./store.ts";
 
 export const apiKeyOperations = [
   operation({
@@ -26,7 +36,7 @@ export const apiKeyOperations = [
     request: { query: pageParameters },
     response: { status: 200, record: ApiKeyListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
+    handle: (app, call) => listApiKeys(app, call.organizationId, call.query),
     present: (page: Page<ApiKeyRow>) => mapPage(page, presentApiKey),
   }),
   operation({
@@ -42,14 +52,7 @@ export const apiKeyOperations = [
     response: { status: 201, record: CreatedApiKeyRecord },
     errors: [ScopeNotAllowed, ExpiryNotAllowed, ApiKeyLimit],
     secretAnswer: true,
-    handle: (service, call) => {
-      const { expiresAt, ...input } = call.body;
-      const asked = {
-        ...input,
-        expiresAt: typeof expiresAt === "string" ? Date.parse(expiresAt) : null,
-      };
-      return service.create(call.context, call.organizationId, asked);
-    },
+    handle: (app, call) => createApiKey(app, call.context, call.organizationId, call.body),
     present: presentCreatedApiKey,
   }),
   operation({
@@ -61,8 +64,22 @@ export const apiKeyOperations = [
     access: organization("api-keys:write"),
     response: { status: 200, record: ApiKeyRecord },
     errors: [],
-    handle: (service, call) =>
-      service.revoke(call.context, call.organizationId, call.params.apiKeyId),
+    handle: (app, call) =>
+      revokeApiKey(app, call.context, call.organizationId, call.params.apiKeyId),
     present: presentApiKey,
   }),
 ];
+
+export const apiKeysModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: apiKeyOperations },
+  workers: ({ app }) => [
+    {
+      name: "api-key-use",
+      lines: [everyMinute],
+      async run() {
+        await flushLastUses(app, systemContext("api-key-use"));
+        return false;
+      },
+    },
+  ],
+};

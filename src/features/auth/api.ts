@@ -1,32 +1,39 @@
+import type { App } from "../../app.ts";
 import { anyCredential, publicAccess } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";
 import { PasswordsBusy } from "../../platform/secrets/passwords.ts";
-import { EmailUnavailable, InvalidInvitation, UserNeeded } from "../members/errors.ts";
+import { InvalidInvitation } from "../members/invitations.ts";
+import { EmailUnavailable, UserNeeded } from "../members/members.ts";
 import {
   InvalidCredentials,
   InvalidRefreshToken,
-  InvalidResetToken,
-  LoginLocked,
+  logIn,
+  logOut,
+  refreshSession,
   RegistrationClosed,
+  registerUser,
+} from "./login.ts";
+import { LoginLocked } from "./login-lock.ts";
+import {
+  changePassword,
+  InvalidResetToken,
+  resetPassword,
   WeakPassword,
   WrongPassword,
-} from "./errors.ts";
-import type { PasswordService } from "./passwords.ts";
-import { presentSession } from "./present.ts";
+} from "./passwords.ts";
 import {
   AuthSessionRecord,
   ChangePasswordRequest,
   LoginRequest,
   LogoutRequest,
+  presentAuthSession,
   RefreshSessionRequest,
   RegisterRequest,
   ResetPasswordRequest,
 } from "./records.ts";
-import type { AuthService } from "./service.ts";
-
-const operation = operationsOf<AuthService>();
-const passwordOperation = operationsOf<PasswordService>();
+import { prunePasswordResets, pruneSessions } from "./retention.ts";
 
 export const authOperations = [
   operation({
@@ -51,8 +58,8 @@ export const authOperations = [
     limit: "registration",
     idempotent: false,
     secretAnswer: true,
-    handle: (service, call) => service.register(call.context, call.body),
-    present: presentSession,
+    handle: (app, call) => registerUser(app, call.context, call.body),
+    present: presentAuthSession,
   }),
   operation({
     id: "login",
@@ -67,8 +74,8 @@ export const authOperations = [
     limit: "login",
     idempotent: false,
     secretAnswer: true,
-    handle: (service, call) => service.login(call.context, call.body),
-    present: presentSession,
+    handle: (app, call) => logIn(app, call.context, call.body),
+    present: presentAuthSession,
   }),
   operation({
     id: "refreshSession",
@@ -85,8 +92,8 @@ export const authOperations = [
     limit: "session",
     idempotent: false,
     secretAnswer: true,
-    handle: (service, call) => service.refresh(call.context, call.body),
-    present: presentSession,
+    handle: (app, call) => refreshSession(app, call.context, call.body),
+    present: presentAuthSession,
   }),
   operation({
     id: "logout",
@@ -100,13 +107,10 @@ export const authOperations = [
     errors: [],
     limit: "session",
     idempotent: false,
-    handle: (service, call) => service.logout(call.context, call.body),
+    handle: (app, call) => logOut(app, call.context, call.body),
     present: () => undefined,
   }),
-];
-
-export const passwordOperations = [
-  passwordOperation({
+  operation({
     id: "changePassword",
     group: "Auth",
     method: "POST",
@@ -120,10 +124,10 @@ export const passwordOperations = [
     limit: "login",
     // An idempotency record would contain a fast hash of the password.
     idempotent: false,
-    handle: (service, call) => service.change(call.context, call.actor, call.body),
+    handle: (app, call) => changePassword(app, call.context, call.actor, call.body),
     present: () => undefined,
   }),
-  passwordOperation({
+  operation({
     id: "resetPassword",
     group: "Auth",
     method: "POST",
@@ -136,7 +140,12 @@ export const passwordOperations = [
     errors: [InvalidResetToken, PasswordsBusy, WeakPassword],
     limit: "login",
     idempotent: false,
-    handle: (service, call) => service.reset(call.context, call.body),
+    handle: (app, call) => resetPassword(app, call.context, call.body),
     present: () => undefined,
   }),
 ];
+
+export const authModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: authOperations },
+  prunings: { "prune sessions": pruneSessions, "prune password resets": prunePasswordResets },
+};

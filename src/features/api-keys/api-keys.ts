@@ -1,4 +1,4 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
+import { perApp, type App } from "../../app.ts";
 import type { MembershipAccess } from "../../api/declare/access.ts";
 import {
   permissionNames,
@@ -8,19 +8,38 @@ import {
   type Scope,
 } from "../../api/declare/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
-import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
-import { invalidField, notFound } from "../../kernel/errors.ts";
-import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
+import { minute, toIso, type Instant } from "../../kernel/clock.ts";
+import { defineProblem, invalidField, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
+import { isAllTest } from "../../platform/config/enabled-networks.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
-import { handlingRole } from "../members/service.ts";
+import { handlingRole } from "../members/members.ts";
 import { findOrganization, lockOrganization } from "../organizations/store.ts";
 import type { OrganizationRow } from "../organizations/table.ts";
-import { ApiKeyLimit, ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
-import { countActiveKeys, keyBySecret, listKeys } from "./store.ts";
-import { apiKeys, type ApiKeyRow } from "./table.ts";
+import type { CreateApiKeyInput } from "./records.ts";
+import { apiKeys, countActiveKeys, findKeys, keyBySecret, type ApiKeyRow } from "./store.ts";
+
+export const ScopeNotAllowed = defineProblem({
+  code: "scope_not_allowed",
+  status: 403,
+  title: "The caller may not grant this scope",
+  remedy: "Let a caller who has the scope create the key: see the permissions.",
+});
+export const ExpiryNotAllowed = defineProblem({
+  code: "expiry_not_allowed",
+  status: 403,
+  title: "A key cannot create a key that outlives it",
+  remedy:
+    "Choose an `expiresAt` that is not later than the expiry of the key that makes the request.",
+});
+export const ApiKeyLimit = defineProblem({
+  code: "api_key_limit",
+  status: 409,
+  title: "The organization has as many active API keys as it may have",
+  remedy: "Revoke keys that are no longer used: `lastUsedAt` of each says when it was.",
+});
 
 /** Number of characters of a secret that remain visible: its type and 4 random ones. */
 const shownLength = "till_live_".length + 4;
@@ -29,49 +48,23 @@ const lastUsePrecision = 1 * minute;
 /** Maximum number of keys whose last use is stored in one flush; the rest waits for the next one. */
 const flushedMax = 100;
 
-export interface CreatedApiKey {
+interface CreatedApiKey {
   readonly key: ApiKeyRow;
   /** The secret, returned only once. */
   readonly secret: string;
 }
 
-export interface ApiKeyInput {
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expiresAt?: Instant | null;
-}
-
-export type ApiKeyService = Bound<typeof methods>;
-
-export interface ApiKeyDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly randomBytes: RandomBytes;
-  readonly journal: Journal;
-  /** True if every enabled network is a test network; keys then have the test prefix. */
-  readonly isTest: boolean;
-}
-
-type Parts = ApiKeyDependencies & {
-  /** Last uses since the last flush, by key. */
-  readonly uses: Map<Id<"apiKey">, Instant>;
-};
-
-const methods = { list, create, revoke, authenticate, find, flushLastUse };
-
-export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
-  return bind({ ...deps, uses: new Map() }, methods);
-}
+/** Last uses since the last flush, by key. */
+const lastUses = perApp(() => new Map<Id<"apiKey">, Instant>());
 
 /** Returns a page of an organization's keys, newest first, including revoked and expired ones. */
-async function list(
-  { db }: Parts,
+export async function listApiKeys(
+  app: App,
   organizationId: Id<"organization">,
   query: PageQuery,
 ): Promise<Page<ApiKeyRow>> {
   const page = parsePage(query, "api_keys", { organizationId });
-  return toPage(await listKeys(db, organizationId, page), page);
+  return toPage(await findKeys(app.db, organizationId, page), page);
 }
 
 /**
@@ -81,18 +74,19 @@ async function list(
 export const activeKeysMax = 100;
 
 /** Creates a key. Throws 403 `scope_not_allowed` or `expiry_not_allowed`, 409 `api_key_limit`. */
-async function create(
-  deps: Parts,
+export async function createApiKey(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
-  input: ApiKeyInput,
+  input: CreateApiKeyInput,
 ): Promise<CreatedApiKey> {
-  const { db, clock, ids, journal } = deps;
+  const { db, clock, ids, journal } = app;
   const organization = await findOrganization(db, organizationId);
   if (organization === null) throw notFound();
   const at = clock.now();
-  const expiresAt = requireExpiry(context.actor, input.expiresAt ?? null, at);
-  const secret = newToken(deps.isTest ? "testKey" : "liveKey", deps.randomBytes);
+  const wanted = input.expiresAt == null ? null : Date.parse(input.expiresAt);
+  const expiresAt = requireExpiry(context.actor, wanted, at);
+  const secret = newToken(isAllTest(app.networks) ? "testKey" : "liveKey", app.randomBytes);
   const key: ApiKeyRow = {
     id: ids.next("apiKey", at),
     organizationId,
@@ -132,12 +126,13 @@ async function create(
 }
 
 /** Revokes a key. Every process refuses its next request. Revoking again has no effect. */
-function revoke(
-  { db, clock, journal }: Parts,
+export function revokeApiKey(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   apiKeyId: Id<"apiKey">,
 ): Promise<ApiKeyRow> {
+  const { db, clock, journal } = app;
   return db.write(context, async (tx) => {
     const key = await tx.lockOne(apiKeys, "WHERE organization_id = $1 AND id = $2", [
       organizationId,
@@ -159,17 +154,17 @@ function revoke(
 }
 
 /** Returns the principal and organization standing of a secret; null if it is unknown, revoked or expired. */
-async function authenticate(
-  { db, clock, uses }: Parts,
+export async function authenticateKey(
+  app: App,
   secret: string,
 ): Promise<{ principal: ApiKeyActor; standing: MembershipAccess } | null> {
   // A secret with a wrong checksum is not ours, so no query is needed.
   if (parseToken(secret, "liveKey", "testKey") === null) return null;
-  const found = await keyBySecret(db, hashToken(secret));
-  const now = clock.now();
+  const found = await keyBySecret(app.db, hashToken(secret));
+  const now = app.clock.now();
   if (found === null || found.revokedAt !== null) return null;
   if (found.expiresAt !== null && found.expiresAt <= now) return null;
-  if (now - (found.lastUsedAt ?? 0) > lastUsePrecision) uses.set(found.id, now);
+  if (now - (found.lastUsedAt ?? 0) > lastUsePrecision) lastUses(app).set(found.id, now);
   return {
     principal: {
       type: "api_key",
@@ -190,18 +185,19 @@ async function authenticate(
 }
 
 /** Returns a key of any organization, for the operator. */
-async function find({ db }: Parts, apiKeyId: Id<"apiKey">): Promise<ApiKeyRow> {
-  const key = await db.findOne(apiKeys, "WHERE id = $1", [apiKeyId]);
+export async function getApiKey(app: App, apiKeyId: Id<"apiKey">): Promise<ApiKeyRow> {
+  const key = await app.db.findOne(apiKeys, "WHERE id = $1", [apiKeyId]);
   if (key === null) throw notFound();
   return key;
 }
 
 /** Stores the last uses, which are buffered in memory so that requests need no write. */
-async function flushLastUse({ db, uses }: Parts, context: WriteContext): Promise<void> {
+export async function flushLastUses(app: App, context: WriteContext): Promise<void> {
+  const uses = lastUses(app);
   if (uses.size === 0) return;
   const flushed = [...uses].slice(0, flushedMax).sort(([left], [right]) => (left < right ? -1 : 1));
   for (const [id] of flushed) uses.delete(id);
-  await db.write(context, (tx) =>
+  await app.db.write(context, (tx) =>
     tx.updateMany(
       apiKeys,
       flushed.map(([id, lastUsedAt]) => ({ where: { id }, set: { lastUsedAt } })),

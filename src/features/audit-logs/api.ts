@@ -1,10 +1,9 @@
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
-import { presentAuditLogs } from "./present.ts";
-import { AuditLogListRecord, auditLogQuery, withTimes } from "./records.ts";
-import type { AuditLogService } from "./service.ts";
-
-const operation = operationsOf<AuditLogService>();
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
+import { listAuditLogs } from "./audit-logs.ts";
+import { AuditLogListRecord, auditLogQuery, presentAuditLogs, withTimes } from "./records.ts";
 
 export const auditLogOperations = [
   operation({
@@ -19,7 +18,11 @@ export const auditLogOperations = [
     request: { query: auditLogQuery },
     response: { status: 200, record: AuditLogListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, withTimes(call.query)),
+    handle: (app, call) => listAuditLogs(app, call.organizationId, withTimes(call.query)),
     present: presentAuditLogs,
   }),
 ];
+
+export const auditLogsModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: auditLogOperations },
+};

@@ -1,17 +1,27 @@
+import type { App } from "../../app.ts";
 import { anyCredential, organization } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
-  AlreadyMember,
+  acceptInvitation,
+  createInvitation,
   InvalidInvitation,
   InvitationAccepted,
+  listInvitations,
+  pruneInvitations,
+  revokeInvitation,
+} from "./invitations.ts";
+import {
+  AlreadyMember,
+  changeMemberRole,
   LastOwner,
+  listMembers,
+  removeMember,
   UserNeeded,
-} from "./errors.ts";
-import type { InvitationService, InvitationView } from "./invitations.ts";
-import { presentCreatedInvitation, presentInvitation, presentMembership } from "./present.ts";
+} from "./members.ts";
 import {
   AcceptInvitationRequest,
   CreatedInvitationRecord,
@@ -20,16 +30,16 @@ import {
   InvitationRecord,
   MembershipListRecord,
   MembershipRecord,
+  presentCreatedInvitation,
+  presentInvitation,
+  presentMembership,
   UpdateMembershipRequest,
 } from "./records.ts";
-import type { MemberService } from "./service.ts";
+import type { InvitationView } from "./rules.ts";
 import type { MembershipView } from "./store.ts";
 
-const memberOperation = operationsOf<MemberService>();
-const invitationOperation = operationsOf<InvitationService>();
-
 export const memberOperations = [
-  memberOperation({
+  operation({
     id: "listMembers",
     group: "Users",
     method: "GET",
@@ -39,10 +49,10 @@ export const memberOperations = [
     request: { query: pageParameters },
     response: { status: 200, record: MembershipListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
+    handle: (app, call) => listMembers(app, call.organizationId, call.query),
     present: (page: Page<MembershipView>) => mapPage(page, presentMembership),
   }),
-  memberOperation({
+  operation({
     id: "updateMember",
     group: "Users",
     method: "PATCH",
@@ -54,8 +64,9 @@ export const memberOperations = [
     request: { body: UpdateMembershipRequest },
     response: { status: 200, record: MembershipRecord },
     errors: [LastOwner],
-    handle: (service, call) =>
-      service.changeRole(
+    handle: (app, call) =>
+      changeMemberRole(
+        app,
         call.context,
         call.organizationId,
         call.params.membershipId,
@@ -64,7 +75,7 @@ export const memberOperations = [
       ),
     present: presentMembership,
   }),
-  memberOperation({
+  operation({
     id: "removeMember",
     group: "Users",
     method: "POST",
@@ -75,14 +86,11 @@ export const memberOperations = [
     access: organization("members:write"),
     response: { status: 204 },
     errors: [LastOwner],
-    handle: (service, call) =>
-      service.remove(call.context, call.organizationId, call.params.membershipId),
+    handle: (app, call) =>
+      removeMember(app, call.context, call.organizationId, call.params.membershipId),
     present: () => undefined,
   }),
-];
-
-export const invitationOperations = [
-  invitationOperation({
+  operation({
     id: "listInvitations",
     group: "Users",
     method: "GET",
@@ -92,10 +100,10 @@ export const invitationOperations = [
     request: { query: pageParameters },
     response: { status: 200, record: InvitationListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
+    handle: (app, call) => listInvitations(app, call.organizationId, call.query),
     present: (page: Page<InvitationView>) => mapPage(page, presentInvitation),
   }),
-  invitationOperation({
+  operation({
     id: "createInvitation",
     group: "Users",
     method: "POST",
@@ -108,10 +116,10 @@ export const invitationOperations = [
     response: { status: 201, record: CreatedInvitationRecord },
     errors: [AlreadyMember],
     secretAnswer: true,
-    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    handle: (app, call) => createInvitation(app, call.context, call.organizationId, call.body),
     present: presentCreatedInvitation,
   }),
-  invitationOperation({
+  operation({
     id: "revokeInvitation",
     group: "Users",
     method: "POST",
@@ -120,11 +128,11 @@ export const invitationOperations = [
     access: organization("members:write"),
     response: { status: 200, record: InvitationRecord },
     errors: [InvitationAccepted],
-    handle: (service, call) =>
-      service.revoke(call.context, call.organizationId, call.params.invitationId),
+    handle: (app, call) =>
+      revokeInvitation(app, call.context, call.organizationId, call.params.invitationId),
     present: presentInvitation,
   }),
-  invitationOperation({
+  operation({
     id: "acceptInvitation",
     group: "Auth",
     method: "POST",
@@ -135,7 +143,12 @@ export const invitationOperations = [
     request: { body: AcceptInvitationRequest },
     response: { status: 200, record: MembershipRecord },
     errors: [AlreadyMember, InvalidInvitation, OrganizationSuspended, UserNeeded],
-    handle: (service, call) => service.accept(call.context, call.actor, call.body),
+    handle: (app, call) => acceptInvitation(app, call.context, call.actor, call.body),
     present: presentMembership,
   }),
 ];
+
+export const membersModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: memberOperations },
+  prunings: { "prune invitations": pruneInvitations },
+};

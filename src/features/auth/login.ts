@@ -1,130 +1,113 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
+import { perApp, type App, type InTx } from "../../app.ts";
 import type { UserActor } from "../../kernel/actor.ts";
-import { day, second, type Clock, type Instant } from "../../kernel/clock.ts";
-import { assert } from "../../kernel/errors.ts";
-import type { Id, IdSource } from "../../kernel/id.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
-import type { Passwords } from "../../platform/secrets/passwords.ts";
+import { day, second, type Instant } from "../../kernel/clock.ts";
+import { assert, defineProblem } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
+import { deriveKey } from "../../platform/secrets/server-secret.ts";
+import { hashToken, newToken, refreshSuccessor } from "../../platform/secrets/tokens.ts";
+import { redeemInvitation, requireInvitation } from "../members/invitations.ts";
+import { addUser } from "../members/members.ts";
 import {
   lockUser,
   membershipsOfUser,
   userByEmail,
   userView,
-  type MembershipView,
   type UserView,
 } from "../members/store.ts";
-import type { Invitations } from "../members/invitations.ts";
-import type { Members } from "../members/service.ts";
-import type { Organizations } from "../organizations/organizations.ts";
-import type { AccessTokens } from "./sessions/access-tokens.ts";
-import { InvalidCredentials, InvalidRefreshToken, RegistrationClosed } from "./errors.ts";
-import type { LoginLock } from "./login-lock.ts";
-import { clientsOf, requireStrong } from "./passwords.ts";
-import { userActor } from "./sessions/sessions.ts";
+import { addOrganization } from "../organizations/organizations.ts";
+import { issueAccessToken, userActor } from "./authentication.ts";
+import { loginLockOf } from "./login-lock.ts";
+import { clientsOf, passwordsOf, requireStrong } from "./passwords.ts";
+import type {
+  AuthSession,
+  LoginInput,
+  LogoutInput,
+  RefreshSessionInput,
+  RegisterInput,
+} from "./records.ts";
 import { lockRefreshToken, lockSession, revokeSession, sessionOfRefreshToken } from "./store.ts";
 import { refreshTokens, sessions } from "./table.ts";
+
+export const InvalidCredentials = defineProblem({
+  code: "invalid_credentials",
+  status: 401,
+  title: "The e-mail address or the password is wrong",
+  remedy:
+    "Check the e-mail address and the password. The response does not say which one is wrong.",
+});
+export const InvalidRefreshToken = defineProblem({
+  code: "invalid_refresh_token",
+  status: 401,
+  title: "The refresh token is not valid",
+  remedy:
+    "Log in again: the token is unknown, used, revoked or expired. A refresh token works once.",
+});
+export const RegistrationClosed = defineProblem({
+  code: "registration_closed",
+  status: 403,
+  title: "Registration is closed",
+  remedy: "Ask the operator for an account, or an admin of the organization for an invitation.",
+});
 
 /** Lifetime of a refresh token. */
 export const refreshTokenLife = 30 * day;
 /** How long a used token still returns its successor, in case the first response was lost. */
 export const refreshGrace = 10 * second;
 
-export interface AuthSession {
-  readonly accessToken: string;
-  readonly accessTokenExpiresAt: Instant;
-  readonly refreshToken: string;
-  readonly refreshTokenExpiresAt: Instant;
-  readonly user: UserView;
-  readonly memberships: readonly MembershipView[];
-}
-
-export interface RefreshTokenSource {
-  create(): string;
-  /** Derives the token that follows another one: always the same, and only with the server's key. */
-  successor(token: string): string;
-  hash(token: string): string;
-}
-
-export type AuthService = Bound<typeof methods>;
-
-export interface AuthDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly journal: Journal;
-  readonly members: Members;
-  readonly invitations: Invitations;
-  readonly organizations: Organizations;
-  readonly accessTokens: AccessTokens;
-  readonly refreshTokens: RefreshTokenSource;
-  readonly passwords: Passwords;
-  readonly loginLock: LoginLock;
-  readonly registration: "open" | "invite" | "closed";
-}
+/** From which the successors of refresh tokens are derived. */
+const refreshKey = perApp((app) => deriveKey(app.secret, "refresh-tokens"));
 
 type Identity = Pick<UserView, "id" | "email" | "platformRole">;
 
-const methods = { register, login, refresh, logout };
-
-export function makeAuthService(deps: AuthDependencies): AuthService {
-  return bind(deps, methods);
-}
-
 /** Creates a user who owns a new organization or, with an invitation, joins the inviting one. */
-async function register(
-  deps: AuthDependencies,
+export async function registerUser(
+  app: App,
   context: WriteContext,
-  input: {
-    readonly email: string;
-    readonly password: string;
-    readonly name: string;
-    /** Required without an invitation and ignored with one. */
-    readonly organizationName?: string | undefined;
-    readonly invitationToken?: string | undefined;
-  },
+  input: RegisterInput,
 ): Promise<AuthSession> {
-  const { db, clock, ids, passwords } = deps;
+  const { db, clock, ids, config } = app;
   const { email, invitationToken } = input;
-  requireOpen(deps.registration, invitationToken !== undefined);
+  requireOpen(config.registration, invitationToken !== undefined);
   if (invitationToken !== undefined) {
-    await deps.invitations.require(db, clock.now(), invitationToken, email);
+    await requireInvitation(db, clock.now(), invitationToken, email);
   }
-  await requireStrong(passwords, input.password, email);
-  const passwordHash = await passwords.hash(input.password, clientsOf(context));
+  await requireStrong(input.password, email);
+  const passwordHash = await passwordsOf(app).hash(input.password, clientsOf(context));
   const identity = { id: ids.next("user", clock.now()), email, platformRole: "none" } as const;
   const sessionId = ids.next("session", clock.now());
   const actor = actorOf(identity, sessionId);
   const opened = await db.write({ ...context, actor }, async (tx) => {
     const at = clock.now();
-    const user = await deps.members.addUser(tx, at, {
+    const user = await addUser(tx, app, at, {
       id: identity.id,
       email,
       name: input.name,
       passwordHash,
     });
     if (invitationToken !== undefined) {
-      await deps.invitations.redeem(tx, at, invitationToken, user);
+      await redeemInvitation(tx, app, at, invitationToken, user);
     } else {
       const { organizationName: name } = input;
       assert(name !== undefined, "a registration names neither an organization nor an invitation");
-      await deps.organizations.add(tx, at, { name, ownerId: user.id });
+      await addOrganization(tx, app, at, { name, ownerId: user.id });
     }
-    return open(deps, tx, at, sessionId, identity);
+    return openSession(tx, app, at, sessionId, identity);
   });
-  return answer(deps, db, identity.id, opened);
+  return authSessionOf(app, identity.id, opened);
 }
 
-async function login(
-  deps: AuthDependencies,
+/** Opens a session for a user who knows the password. @throws InvalidCredentials, LoginLocked */
+export async function logIn(
+  app: App,
   context: WriteContext,
-  input: { readonly email: string; readonly password: string },
+  input: LoginInput,
 ): Promise<AuthSession> {
-  const { db, clock, ids, passwords } = deps;
+  const { db, clock, ids } = app;
   const user = await userByEmail(db, input.email);
   const source = { email: input.email, ip: context.ip };
-  const isRight = await deps.loginLock.attempt(source, () =>
-    passwords.verify(input.password, user?.passwordHash ?? null, {
+  const isRight = await loginLockOf(app).attempt(source, () =>
+    passwordsOf(app).verify(input.password, user?.passwordHash ?? null, {
       account: input.email,
       clients: clientsOf(context),
     }),
@@ -137,34 +120,32 @@ async function login(
     // If the password was changed in the meantime, this login is refused.
     const current = await lockUser(tx, user.id);
     if (current?.passwordHash !== user.passwordHash) throw invalidCredentials();
-    return open(deps, tx, clock.now(), sessionId, view);
+    return openSession(tx, app, clock.now(), sessionId, view);
   });
-  return answer(deps, db, user.id, opened);
+  return authSessionOf(app, user.id, opened);
 }
 
-async function refresh(
-  deps: AuthDependencies,
+/** Exchanges a refresh token for the next one and a new access token. @throws InvalidRefreshToken */
+export async function refreshSession(
+  app: App,
   context: WriteContext,
-  input: { readonly refreshToken: string },
+  input: RefreshSessionInput,
 ): Promise<AuthSession> {
-  const { db, clock, refreshTokens: tokens } = deps;
-  const session = await sessionOfRefreshToken(db, tokens.hash(input.refreshToken));
+  const { db, clock } = app;
+  const session = await sessionOfRefreshToken(db, hashToken(input.refreshToken));
   if (session === null) throw invalidRefreshToken();
   const { sessionId, userId } = session;
   const rotated = await db.write({ ...context, actor: userActor(session) }, (tx) =>
-    rotate(deps, tx, clock.now(), sessionId, input.refreshToken),
+    rotateToken(tx, app, clock.now(), sessionId, input.refreshToken),
   );
   if (rotated === null) throw invalidRefreshToken();
-  return answer(deps, db, userId, { sessionId, ...rotated });
+  return authSessionOf(app, userId, { sessionId, ...rotated });
 }
 
 /** Ends the session of a refresh token; an invalid token is not an error. */
-async function logout(
-  { db, clock, journal, refreshTokens: tokens }: AuthDependencies,
-  context: WriteContext,
-  input: { readonly refreshToken: string },
-): Promise<void> {
-  const session = await sessionOfRefreshToken(db, tokens.hash(input.refreshToken));
+export async function logOut(app: App, context: WriteContext, input: LogoutInput): Promise<void> {
+  const { db, clock, journal } = app;
+  const session = await sessionOfRefreshToken(db, hashToken(input.refreshToken));
   if (session === null) return;
   await db.write({ ...context, actor: userActor(session) }, async (tx) => {
     const at = clock.now();
@@ -179,38 +160,31 @@ async function logout(
 }
 
 /** Opens a session for a user, in the transaction that authenticated them. */
-async function open(
-  deps: AuthDependencies,
+async function openSession(
   tx: Tx,
+  app: InTx,
   at: Instant,
   sessionId: Id<"session">,
   user: Identity,
 ) {
-  const { journal, refreshTokens: tokens } = deps;
   const session = { id: sessionId, userId: user.id, createdAt: at, revokedAt: null };
   await tx.insert(sessions, session);
-  journal.record(tx, at, {
+  app.journal.record(tx, at, {
     action: "session.opened",
     organizationId: null,
     subjectType: "session",
     subjectId: session.id,
     changes: { userId: user.id },
   });
-  const token = tokens.create();
-  const refreshTokenExpiresAt = await keepToken(deps, tx, at, session.id, token);
+  const token = newToken("refresh", app.randomBytes);
+  const refreshTokenExpiresAt = await keepToken(tx, at, session.id, token);
   return { sessionId: session.id, refreshToken: token, refreshTokenExpiresAt };
 }
 
-async function keepToken(
-  { refreshTokens: tokens }: AuthDependencies,
-  tx: Tx,
-  at: Instant,
-  sessionId: Id<"session">,
-  token: string,
-) {
+async function keepToken(tx: Tx, at: Instant, sessionId: Id<"session">, token: string) {
   const expiresAt = at + refreshTokenLife;
   await tx.insert(refreshTokens, {
-    tokenHash: tokens.hash(token),
+    tokenHash: hashToken(token),
     sessionId,
     createdAt: at,
     expiresAt,
@@ -219,16 +193,15 @@ async function keepToken(
   return expiresAt;
 }
 
-async function answer(
-  deps: AuthDependencies,
-  reader: Reader,
+async function authSessionOf(
+  app: App,
   userId: Id<"user">,
   opened: { sessionId: Id<"session">; refreshToken: string; refreshTokenExpiresAt: Instant },
 ): Promise<AuthSession> {
   const [user, memberships, access] = await Promise.all([
-    userView(reader, userId),
-    membershipsOfUser(reader, userId),
-    deps.accessTokens.issue(userId, opened.sessionId),
+    userView(app.db, userId),
+    membershipsOfUser(app.db, userId),
+    issueAccessToken(app, userId, opened.sessionId),
   ]);
   assert(user !== null, "a session without a user was opened");
   return {
@@ -246,25 +219,25 @@ async function answer(
  * successor again, because the first response may have been lost. Any other second use means that two parties hold the
  * token, and revokes the family. Returns null if the token is invalid; a revocation is committed nevertheless.
  */
-async function rotate(
-  deps: AuthDependencies,
+async function rotateToken(
   tx: Tx,
+  app: InTx,
   at: Instant,
   sessionId: Id<"session">,
   token: string,
 ): Promise<{ refreshToken: string; refreshTokenExpiresAt: Instant } | null> {
-  const { journal, refreshTokens: tokens } = deps;
-  const tokenHash = tokens.hash(token);
+  const { journal } = app;
+  const tokenHash = hashToken(token);
   // Lock order: the session first, so that all tokens of a family are serialized.
   const session = await lockSession(tx, sessionId);
   if (session === null || session.revokedAt !== null) return null;
   const current = await lockRefreshToken(tx, tokenHash);
   if (current === null || current.expiresAt <= at) return null;
-  const refreshToken = tokens.successor(token);
+  const refreshToken = refreshSuccessor(refreshKey(app), token);
 
   if (current.usedAt === null) {
     await tx.update(refreshTokens, { usedAt: at }, "WHERE token_hash = $1", [tokenHash]);
-    const refreshTokenExpiresAt = await keepToken(deps, tx, at, sessionId, refreshToken);
+    const refreshTokenExpiresAt = await keepToken(tx, at, sessionId, refreshToken);
     journal.record(tx, at, {
       action: "session.refreshed",
       organizationId: null,
@@ -273,7 +246,7 @@ async function rotate(
     });
     return { refreshToken, refreshTokenExpiresAt };
   }
-  const successor = await lockRefreshToken(tx, tokens.hash(refreshToken));
+  const successor = await lockRefreshToken(tx, hashToken(refreshToken));
   const isRepeat = at - current.usedAt <= refreshGrace && successor?.usedAt === null;
   if (isRepeat) return { refreshToken, refreshTokenExpiresAt: successor.expiresAt };
   await revokeSession(tx, sessionId, at);

@@ -1,17 +1,22 @@
 // The rules of keys, with a clock that stands still.
 import { expect } from "chai";
-import { restoredKeys } from "../../../src/features/api-keys/after-restore.ts";
-import { apiKeysModule } from "../../../src/features/api-keys/module.ts";
-import { makeApiKeyService, type ApiKeyService } from "../../../src/features/api-keys/service.ts";
-import { apiKeys } from "../../../src/features/api-keys/table.ts";
+import type { App } from "../../../src/app.ts";
+import { apiKeysModule } from "../../../src/features/api-keys/api.ts";
+import {
+  authenticateKey,
+  createApiKey,
+  flushLastUses,
+} from "../../../src/features/api-keys/api-keys.ts";
+import { apiKeys, restoredKeys } from "../../../src/features/api-keys/store.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import type { Actor } from "../../../src/kernel/actor.ts";
-import { hour, minute } from "../../../src/kernel/clock.ts";
+import { hour, minute, toIso } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
+import { networksOf } from "../../../src/platform/config/enabled-networks.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { stillClock } from "../../support/app.ts";
+import { appOf } from "../../support/context.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
@@ -22,31 +27,29 @@ anyStore("the keys of a store", (store) => {
   let clock: ReturnType<typeof stillClock>;
   let db: Database;
   let shop: Id<"organization">;
-  let service: ApiKeyService;
+  let app: App;
 
   beforeEach(async () => {
     clock = stillClock(start);
     db = await store.open();
     shop = await addOrganization(db, ids, start);
-    service = makeApiKeyService({
-      db,
-      clock,
-      ids,
-      randomBytes: systemRandom,
-      journal: createJournal({ ids, wake: () => undefined }),
-      isTest: true,
-    });
+    const networks = networksOf({ networks: [], knownNetworks: [], unlisted: [] });
+    app = appOf({ db, clock, ids, networks });
   });
 
   const make = (expiresAt: number | null = null) =>
-    service.create(testContext, shop, { name: "k", scopes: ["read"], expiresAt });
+    createApiKey(app, testContext, shop, {
+      name: "k",
+      scopes: ["read"],
+      expiresAt: expiresAt === null ? null : toIso(expiresAt),
+    });
   const rowOf = (id: Id<"apiKey">) => db.findOne(apiKeys, "WHERE id = $1", [id]);
 
   it("work until they expire, which is not in the past", async () => {
     const { secret } = await make(start + 1);
-    expect((await service.authenticate(secret))?.principal.expiresAt).to.equal(start + 1);
+    expect((await authenticateKey(app, secret))?.principal.expiresAt).to.equal(start + 1);
     clock.advance(1);
-    expect(await service.authenticate(secret)).to.equal(null);
+    expect(await authenticateKey(app, secret)).to.equal(null);
     const refused = await make(clock.now()).catch((error: unknown) => error);
     expect(refused).to.include({ status: 400 });
   });
@@ -54,8 +57,8 @@ anyStore("the keys of a store", (store) => {
   it("have a last use, which is stored again once it is more than a minute old, and never twice", async () => {
     const { key, secret } = await make();
     const used = async () => {
-      await service.authenticate(secret);
-      await service.flushLastUse(testContext);
+      await authenticateKey(app, secret);
+      await flushLastUses(app, testContext);
       return (await rowOf(key.id))?.lastUsedAt;
     };
     expect(await used()).to.equal(start);
@@ -68,17 +71,17 @@ anyStore("the keys of a store", (store) => {
     await db.write(testContext, (tx) =>
       tx.update(apiKeys, { lastUsedAt }, "WHERE id = $1", [key.id]),
     );
-    await service.flushLastUse(testContext);
+    await flushLastUses(app, testContext);
     expect((await rowOf(key.id))?.lastUsedAt).to.equal(lastUsedAt);
   });
 
   it("have their last use stored by a worker", async () => {
     const { key, secret } = await make();
-    const workers = apiKeysModule.workers?.({ apiKeys: service } as never) ?? [];
+    const workers = apiKeysModule.workers?.({ app } as never) ?? [];
     const run = () =>
       Promise.all(workers.map((worker) => worker.run(new AbortController().signal)));
     expect(await run()).to.deep.equal([false]);
-    await service.authenticate(secret);
+    await authenticateKey(app, secret);
     expect((await rowOf(key.id))?.lastUsedAt).to.equal(null);
     expect(await run()).to.deep.equal([false]);
     expect((await rowOf(key.id))?.lastUsedAt).to.equal(start);
@@ -96,8 +99,10 @@ anyStore("the keys of a store", (store) => {
       platformRole,
     });
     const grantedBy = async (actor: Actor) => {
-      const input = { name: "k", scopes: ["platform"] } as const;
-      const made = service.create({ ...testContext, actor }, shop, input);
+      const made = createApiKey(app, { ...testContext, actor }, shop, {
+        name: "k",
+        scopes: ["platform"],
+      });
       return made.then(
         ({ key }) => key.scopes.join(),
         (error: unknown) => (error as { code: string }).code,

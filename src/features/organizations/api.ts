@@ -1,27 +1,36 @@
+import type { App } from "../../app.ts";
 import { authenticated, organization } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
+  createOrganization,
+  getOrganization,
   InReview,
   KeyHasNoOwner,
-  KybIncomplete,
+  listOrganizations,
   TooManyUnapproved,
-  VerificationConflict,
-} from "./errors.ts";
-import { presentOrganization, presentPaymentPolicy } from "./present.ts";
+  updateOrganization,
+} from "./organizations.ts";
+import { updatePaymentPolicy } from "./payment-policy.ts";
 import {
   CreateOrganizationRequest,
   OrganizationListRecord,
   OrganizationRecord,
   PaymentPolicyRecord,
+  presentOrganization,
+  presentPaymentPolicy,
   UpdateOrganizationRequest,
   UpdatePaymentPolicyRequest,
 } from "./records.ts";
-import type { OrganizationService } from "./service.ts";
 import type { OrganizationRow } from "./table.ts";
-
-const operation = operationsOf<OrganizationService>();
+import {
+  KybIncomplete,
+  organizationChecks,
+  submitKyb,
+  VerificationConflict,
+} from "./verification.ts";
 
 export const organizationOperations = [
   operation({
@@ -36,7 +45,7 @@ export const organizationOperations = [
     request: { query: pageParameters },
     response: { status: 200, record: OrganizationListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.actor, call.query),
+    handle: (app, call) => listOrganizations(app, call.actor, call.query),
     present: (page: Page<OrganizationRow>) => mapPage(page, presentOrganization),
   }),
   operation({
@@ -50,7 +59,7 @@ export const organizationOperations = [
     request: { body: CreateOrganizationRequest },
     response: { status: 201, record: OrganizationRecord },
     errors: [KeyHasNoOwner, TooManyUnapproved],
-    handle: (service, call) => service.create(call.context, call.actor, call.body),
+    handle: (app, call) => createOrganization(app, call.context, call.actor, call.body),
     present: presentOrganization,
   }),
   operation({
@@ -62,7 +71,7 @@ export const organizationOperations = [
     access: organization("organization:read"),
     response: { status: 200, record: OrganizationRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId),
+    handle: (app, call) => getOrganization(app, call.organizationId),
     present: presentOrganization,
   }),
   operation({
@@ -77,8 +86,8 @@ export const organizationOperations = [
     request: { body: UpdateOrganizationRequest },
     response: { status: 200, record: OrganizationRecord },
     errors: [InReview],
-    handle: (service, call) =>
-      service.update(call.context, call.organizationId, call.body, call.expect),
+    handle: (app, call) =>
+      updateOrganization(app, call.context, call.organizationId, call.body, call.expect),
     present: presentOrganization,
   }),
   operation({
@@ -90,7 +99,7 @@ export const organizationOperations = [
     access: organization("organization:write"),
     response: { status: 200, record: OrganizationRecord },
     errors: [KybIncomplete, VerificationConflict],
-    handle: (service, call) => service.submitKyb(call.context, call.organizationId),
+    handle: (app, call) => submitKyb(app, call.context, call.organizationId),
     present: presentOrganization,
   }),
   operation({
@@ -102,7 +111,7 @@ export const organizationOperations = [
     access: organization("organization:read"),
     response: { status: 200, record: PaymentPolicyRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId),
+    handle: (app, call) => getOrganization(app, call.organizationId),
     present: presentPaymentPolicy,
   }),
   operation({
@@ -116,8 +125,13 @@ export const organizationOperations = [
     request: { body: UpdatePaymentPolicyRequest },
     response: { status: 200, record: PaymentPolicyRecord },
     errors: [],
-    handle: (service, call) =>
-      service.updatePaymentPolicy(call.context, call.organizationId, call.body, call.expect),
+    handle: (app, call) =>
+      updatePaymentPolicy(app, call.context, call.organizationId, call.body, call.expect),
     present: presentPaymentPolicy,
   }),
 ];
+
+export const organizationsModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: organizationOperations },
+  checks: organizationChecks,
+};

@@ -1,10 +1,9 @@
+import type { App } from "../../app.ts";
 import { anyCredential } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
-import { presentMe } from "./present.ts";
-import { MeRecord } from "./records.ts";
-import type { MeService } from "./service.ts";
-
-const operation = operationsOf<MeService>();
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
+import { describeCredential } from "./me.ts";
+import { MeRecord, presentMe } from "./records.ts";
 
 export const meOperations = [
   operation({
@@ -18,7 +17,11 @@ export const meOperations = [
     access: anyCredential,
     response: { status: 200, record: MeRecord },
     errors: [],
-    handle: (service, call) => service.describe(call.actor),
+    handle: (app, call) => describeCredential(app, call.actor),
     present: presentMe,
   }),
 ];
+
+export const meModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: meOperations },
+};
