@@ -44,10 +44,7 @@ export const commandLists = {
     "apiKeys",
     async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
   ),
-  wallet: list(
-    "wallets",
-    async () => (await import("../features/wallets/commands.ts")).walletCommands,
-  ),
+  wallet: list("app", async () => (await import("../features/wallets/commands.ts")).walletCommands),
   invoice: list(
     "invoices",
     async () => (await import("../features/invoices/commands.ts")).invoiceCommands,

@@ -76,7 +76,7 @@ export function makersOf(parts: App) {
     return createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
   });
 
-  // Invoices and wallets.
+  // Invoices.
   const issuing = once(async () => {
     const { createRecentStates } = await import("../platform/chain/state/network-state.ts");
     const { createQuotes } = await import("../features/rates/quotes.ts");
@@ -93,14 +93,6 @@ export function makersOf(parts: App) {
     const { customersAmong } = await import("../features/customers/store.ts");
     const { issuingGateOf } = await import("./issuing-gate.ts");
     return { ...(await issuing()), issuingGate: issuingGateOf(config, clock), customersAmong };
-  });
-  const wallets = once(async () => {
-    const { makeWalletService } = await import("../features/wallets/service.ts");
-    return makeWalletService({
-      ...common,
-      networks: enabled,
-      limits: { active: config.walletsPerOrganization, verification },
-    });
   });
   const invoices = once(async () => {
     const { makeInvoiceService } = await import("../features/invoices/service.ts");
@@ -411,7 +403,6 @@ export function makersOf(parts: App) {
         metrics: parts.metrics,
       });
     }),
-    wallets,
     invoices,
     invoiceBatches: once(async () => {
       const { makeInvoiceBatchService } = await import("../features/invoices/batches/service.ts");
@@ -488,13 +479,7 @@ export function makersOf(parts: App) {
     receiveWallet: once(async () => {
       const { makeReceiveWalletService } =
         await import("../features/billing/invoices/receive-wallet.ts");
-      return makeReceiveWalletService({
-        db,
-        clock,
-        journal,
-        wallets: await wallets(),
-        networks: enabled,
-      });
+      return makeReceiveWalletService(parts);
     }),
     subscriptions: once(async () => {
       const { makeSubscriptionService } =

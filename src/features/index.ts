@@ -7,7 +7,7 @@ import { apiKeysModule } from "./api-keys/module.ts";
 import { auditLogsModule } from "./audit-logs/module.ts";
 import { customersModule } from "./customers/api.ts";
 import { networksModule } from "./networks/api.ts";
-import { walletsModule } from "./wallets/module.ts";
+import { walletsModule } from "./wallets/api.ts";
 import { webhooksModule } from "./webhooks/module.ts";
 import { eventsModule } from "./events/module.ts";
 import { usageModule } from "./usage/module.ts";

@@ -7,6 +7,7 @@ import { PassThrough, Readable } from "node:stream";
 import { expect } from "chai";
 import { listenForWebhooks } from "../../src/cli/commands/webhooks/listen.ts";
 import { makeTerminal } from "../../src/cli/terminal/terminal.ts";
+import { createWallet } from "../../src/features/wallets/wallets.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { programVersion } from "../../src/platform/version.ts";
@@ -72,7 +73,7 @@ describe("a merchant's day at the terminal", () => {
     const store = await desk.store();
     const organizationId = await store.platformId();
     await store.withApp(async (app) => {
-      await app.wallets.create(context, organizationId, {
+      await createWallet(app, context, organizationId, {
         label: "T",
         network: "sandbox",
         address,

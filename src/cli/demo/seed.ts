@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
 import type { Program } from "../../compose/app.ts";
 import { presentInvoice } from "../../features/invoices/present.ts";
+import { createWallet } from "../../features/wallets/wallets.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
@@ -57,7 +58,7 @@ export async function seed(
     receiver: { xpub: newXpub(app.randomBytes) },
   });
   const organizationId = await addMerchant(app, context, user.id);
-  await app.wallets.create(context, organizationId, {
+  await createWallet(app, context, organizationId, {
     label: "Shop",
     network,
     xpub: newXpub(app.randomBytes),
