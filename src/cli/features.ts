@@ -134,7 +134,7 @@ export const commandLists = {
     "auditLogs",
     async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
   ),
-  rate: list("rates", async () => (await import("../features/rates/commands.ts")).rateCommands),
+  rate: list("app", async () => (await import("../features/rates/commands.ts")).rateCommands),
   chain: list(
     "chains",
     async () => (await import("../features/payments/sandbox/commands.ts")).chainCommands,

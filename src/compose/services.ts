@@ -79,14 +79,14 @@ export function makersOf(parts: App) {
   // Invoices.
   const issuing = once(async () => {
     const { createRecentStates } = await import("../platform/chain/state/network-state.ts");
-    const { createQuotes } = await import("../features/rates/quotes.ts");
+    const { quotesOf } = await import("../features/rates/quotes.ts");
     return {
       ...common,
       randomBytes,
       networks: enabled,
       baseUrl,
       recentState: createRecentStates(clock, second),
-      quotes: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
+      quotes: quotesOf(parts),
     };
   });
   const gated = once(async () => {
@@ -289,13 +289,6 @@ export function makersOf(parts: App) {
     const { makeAnalyticsService } = await import("../features/analytics/service.ts");
     return makeAnalyticsService({ db, clock, networks: known });
   });
-  const rates = once(async () => {
-    const { makeRatesService } = await import("../features/rates/service.ts");
-    const { makeOutwardFetch } = await import("../platform/outbound/proxy.ts");
-    const fetch = makeOutwardFetch(config.proxy);
-    const plan = config.rates;
-    return makeRatesService({ db, clock, logger, journal, stopping: parts.stopping, fetch, plan });
-  });
 
   return {
     /** For features whose functions take the app itself. */
@@ -435,7 +428,6 @@ export function makersOf(parts: App) {
         planOf: (organizationId: Id<"organization">) => planInUse(db, organizationId),
       });
     }),
-    rates,
     sandbox,
     checkout,
     paymentLinks: once(async () => {
@@ -533,10 +525,8 @@ export function makersOf(parts: App) {
       const { makeInstallationStatus } = await import("./operations-status.ts");
       return makeInstallationStatus(parts, {
         networks: [...enabled.values()],
-        plan: config.rates,
         watchers: (await ledger()).watchers,
         leases: await leases(),
-        rates: await rates(),
         capacity: await capacity(),
       });
     }),

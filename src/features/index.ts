@@ -11,7 +11,7 @@ import { walletsModule } from "./wallets/api.ts";
 import { webhooksModule } from "./webhooks/module.ts";
 import { eventsModule } from "./events/module.ts";
 import { usageModule } from "./usage/module.ts";
-import { ratesModule } from "./rates/module.ts";
+import { ratesModule } from "./rates/api.ts";
 import { invoicesModule } from "./invoices/module.ts";
 import { paymentsModule } from "./payments/module.ts";
 import { refundsModule } from "./refunds/module.ts";
