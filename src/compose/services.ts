@@ -371,10 +371,6 @@ export function makersOf(parts: App) {
       const { makeAuditLogService } = await import("../features/audit-logs/service.ts");
       return makeAuditLogService({ ...common, logger, key: deriveKey(secret, "audit-seals") });
     }),
-    events: once(async () => {
-      const { makeEventService } = await import("../features/events/service.ts");
-      return makeEventService({ db, cursorKey: deriveKey(secret, "event-cursors") });
-    }),
     webhooks: once(async () => {
       const { makeWebhookService } = await import("../features/webhooks/service.ts");
       return makeWebhookService(await webhookParts());

@@ -9,7 +9,7 @@ import { customersModule } from "./customers/api.ts";
 import { networksModule } from "./networks/api.ts";
 import { walletsModule } from "./wallets/api.ts";
 import { webhooksModule } from "./webhooks/module.ts";
-import { eventsModule } from "./events/module.ts";
+import { eventsModule } from "./events/api.ts";
 import { usageModule } from "./usage/module.ts";
 import { ratesModule } from "./rates/api.ts";
 import { invoicesModule } from "./invoices/module.ts";
