@@ -126,10 +126,7 @@ export const commandLists = {
     "analytics",
     async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
   ),
-  export: list(
-    "exports",
-    async () => (await import("../features/exports/commands.ts")).exportCommands,
-  ),
+  export: list("app", async () => (await import("../features/exports/commands.ts")).exportCommands),
   audit: list(
     "auditLogs",
     async () => (await import("../features/audit-logs/commands.ts")).auditCommands,

@@ -482,10 +482,6 @@ export function makersOf(parts: App) {
       const { makeUsageWatch } = await import("../features/billing/subscriptions/issuing-gate.ts");
       return makeUsageWatch({ clock, announcer: await announcer() });
     }),
-    exports: once(async () => {
-      const { makeExportService } = await import("../features/exports/service.ts");
-      return makeExportService({ ...common, stopping: parts.stopping, networks: known });
-    }),
     admin: once(async () => {
       const { makeAdminService } = await import("../features/admin/service.ts");
       const { walletsOf } = await import("../features/wallets/store.ts");

@@ -19,7 +19,7 @@ import { checkoutModule } from "./checkout/module.ts";
 import { paymentLinksModule } from "./payment-links/module.ts";
 import { receiptsModule } from "./receipts/module.ts";
 import { billingModule } from "./billing/module.ts";
-import { exportsModule } from "./exports/module.ts";
+import { exportsModule } from "./exports/api.ts";
 import { analyticsModule } from "./analytics/module.ts";
 import { adminModule } from "./admin/module.ts";
 
