@@ -66,11 +66,11 @@ export const commandLists = {
     async () => (await import("../features/admin/queue-commands.ts")).failureCommands,
   ),
   webhook: list(
-    "webhooks",
+    "app",
     async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
   ),
   endpoint: list(
-    "webhooks",
+    "app",
     async () => (await import("../features/webhooks/endpoint-commands.ts")).endpointCommands,
   ),
   transfer: list(

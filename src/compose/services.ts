@@ -2,7 +2,6 @@ import type { SandboxService } from "../features/payments/sandbox/service.ts";
 import { systemActor } from "../kernel/actor.ts";
 import { second } from "../kernel/clock.ts";
 import type { Id } from "../kernel/id.ts";
-import { systemContext } from "../platform/database/system-context.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
@@ -264,22 +263,6 @@ export function makersOf(parts: App) {
     });
   });
 
-  // Events and their deliveries.
-  const webhookParts = once(async () => {
-    const { makeEndpointWriter } = await import("../features/webhooks/endpoints/writer.ts");
-    const { guardOf } = await import("./guard.ts");
-    return {
-      ...common,
-      randomBytes,
-      endpointWriter: makeEndpointWriter({ journal }),
-      secretKey: deriveKey(secret, "webhook-secrets"),
-      wake: () => {
-        wake("webhooks");
-      },
-      guard: guardOf(parts),
-    };
-  });
-
   const capacity = once(async () => {
     const { makeCapacityService } = await import("../features/invoices/capacity/service.ts");
     const listed = [...enabled.values()];
@@ -370,27 +353,6 @@ export function makersOf(parts: App) {
     auditLogs: once(async () => {
       const { makeAuditLogService } = await import("../features/audit-logs/service.ts");
       return makeAuditLogService({ ...common, logger, key: deriveKey(secret, "audit-seals") });
-    }),
-    webhooks: once(async () => {
-      const { makeWebhookService } = await import("../features/webhooks/service.ts");
-      return makeWebhookService(await webhookParts());
-    }),
-    fanOut: once(async () => {
-      const { makeFanOut } = await import("../features/webhooks/delivery/fan-out.ts");
-      return makeFanOut(await webhookParts());
-    }),
-    deliverer: once(async () => {
-      const { createDeliverer } = await import("../features/webhooks/delivery/deliverer.ts");
-      const { createSender } = await import("../platform/outbound/sender.ts");
-      const { guard, ...delivering } = await webhookParts();
-      return createDeliverer({
-        ...delivering,
-        sender: createSender({ guard, clock }),
-        context: systemContext("webhooks"),
-        perSecond: config.webhookRatePerSecond,
-        logger,
-        metrics: parts.metrics,
-      });
     }),
     invoices,
     invoiceBatches: once(async () => {

@@ -8,7 +8,7 @@ import { auditLogsModule } from "./audit-logs/module.ts";
 import { customersModule } from "./customers/api.ts";
 import { networksModule } from "./networks/api.ts";
 import { walletsModule } from "./wallets/api.ts";
-import { webhooksModule } from "./webhooks/module.ts";
+import { webhooksModule } from "./webhooks/api.ts";
 import { eventsModule } from "./events/api.ts";
 import { usageModule } from "./usage/module.ts";
 import { ratesModule } from "./rates/api.ts";

@@ -9,6 +9,7 @@ import { makeServices } from "../../src/compose/services.ts";
 import { makeApp } from "../../src/app.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import { createWallet } from "../../src/features/wallets/wallets.ts";
+import { delivererOf } from "../../src/features/webhooks/delivery/deliverer.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import type { Config, ConfiguredNetwork } from "../../src/platform/config/config.ts";
 import { migrate } from "../../src/platform/database/schema.ts";
@@ -231,7 +232,7 @@ async function start(
   const workers = makeWorkers(services);
   // As a server does on a SQLite store: what a dead process held is free at once.
   await services.leases.endAll();
-  await services.deliverer.reclaim();
+  await delivererOf(services).reclaim();
   await db.write(testContext, (tx) => endJobLeases(tx, now()));
   return { services, workers: new Map(workers.map((worker) => [worker.name, worker])) };
 }

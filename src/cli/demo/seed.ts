@@ -3,6 +3,7 @@ import { HDKey } from "@scure/bip32";
 import type { Program } from "../../compose/app.ts";
 import { presentInvoice } from "../../features/invoices/present.ts";
 import { createWallet } from "../../features/wallets/wallets.ts";
+import { createWebhookEndpoint } from "../../features/webhooks/endpoints.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
@@ -71,7 +72,7 @@ export async function seed(
     name: "shop",
     scopes: ["shop"],
   });
-  const endpoint = await app.webhooks.createEndpoint(context, organizationId, {
+  const endpoint = await createWebhookEndpoint(app, context, organizationId, {
     url: receiver.url,
     description: "The receiver of the demo",
   });
