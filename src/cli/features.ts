@@ -123,7 +123,7 @@ export const commandLists = {
     async () => (await import("../features/billing/commands.ts")).receiveWalletCommands,
   ),
   analytics: list(
-    "analytics",
+    "app",
     async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
   ),
   export: list("app", async () => (await import("../features/exports/commands.ts")).exportCommands),

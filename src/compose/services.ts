@@ -268,10 +268,6 @@ export function makersOf(parts: App) {
     const listed = [...enabled.values()];
     return makeCapacityService({ db, clock, networks: known, enabled: listed });
   });
-  const analytics = once(async () => {
-    const { makeAnalyticsService } = await import("../features/analytics/service.ts");
-    return makeAnalyticsService({ db, clock, networks: known });
-  });
 
   return {
     /** For features whose functions take the app itself. */
@@ -374,17 +370,6 @@ export function makersOf(parts: App) {
     capacityWatch: once(async () => {
       const { makeCapacityWatch } = await import("../features/invoices/capacity/watch.ts");
       return makeCapacityWatch({ clock, journal, networks: known });
-    }),
-    analytics,
-    usage: once(async () => {
-      const { makeUsageService } = await import("../features/usage/service.ts");
-      const { planInUse } = await import("../features/billing/subscriptions/current-plan.ts");
-      const { countUsage } = await analytics();
-      return makeUsageService({
-        clock,
-        count: countUsage,
-        planOf: (organizationId: Id<"organization">) => planInUse(db, organizationId),
-      });
     }),
     sandbox,
     checkout,

@@ -10,7 +10,7 @@ import { networksModule } from "./networks/api.ts";
 import { walletsModule } from "./wallets/api.ts";
 import { webhooksModule } from "./webhooks/api.ts";
 import { eventsModule } from "./events/api.ts";
-import { usageModule } from "./usage/module.ts";
+import { usageModule } from "./usage/api.ts";
 import { ratesModule } from "./rates/api.ts";
 import { invoicesModule } from "./invoices/module.ts";
 import { paymentsModule } from "./payments/module.ts";
@@ -20,7 +20,7 @@ import { paymentLinksModule } from "./payment-links/module.ts";
 import { receiptsModule } from "./receipts/module.ts";
 import { billingModule } from "./billing/module.ts";
 import { exportsModule } from "./exports/api.ts";
-import { analyticsModule } from "./analytics/module.ts";
+import { analyticsModule } from "./analytics/api.ts";
 import { adminModule } from "./admin/module.ts";
 
 /** All features, in dependency order: a feature may import only features that are listed before it. */

@@ -1,5 +1,5 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import type { AnalyticsService } from "../analytics/service.ts";
+import type { App } from "../../app.ts";
 import type { AuditLogService } from "../audit-logs/service.ts";
 import { adminAnalyticsOperations } from "./analytics.ts";
 import { adminAuditLogOperations } from "./audit-logs.ts";
@@ -15,14 +15,14 @@ export const adminModule: FeatureModule<{
   readonly oversight: OversightService;
   readonly installationStatus: StatusService;
   readonly auditLogs: AuditLogService;
-  readonly analytics: AnalyticsService;
+  readonly app: App;
 }> = {
   operations: {
     admin: adminOperations,
     oversight: oversightOperations,
     installationStatus: statusOperations,
     auditLogs: adminAuditLogOperations,
-    analytics: adminAnalyticsOperations,
+    app: adminAnalyticsOperations,
   },
   metrics: (parts) => [workMetrics(parts), backupMetrics(parts), checkMetrics(parts)],
 };
