@@ -36,10 +36,7 @@ export const commandLists = {
     "app",
     async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
   ),
-  wallet: list(
-    "wallets",
-    async () => (await import("../features/wallets/commands.ts")).walletCommands,
-  ),
+  wallet: list("app", async () => (await import("../features/wallets/commands.ts")).walletCommands),
   invoice: list(
     "invoices",
     async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
@@ -61,11 +58,11 @@ export const commandLists = {
     async () => (await import("../features/admin/queue-commands.ts")).failureCommands,
   ),
   webhook: list(
-    "webhooks",
+    "app",
     async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
   ),
   endpoint: list(
-    "webhooks",
+    "app",
     async () => (await import("../features/webhooks/endpoint-commands.ts")).endpointCommands,
   ),
   transfer: list(
@@ -118,18 +115,15 @@ export const commandLists = {
     async () => (await import("../features/billing/commands.ts")).receiveWalletCommands,
   ),
   analytics: list(
-    "analytics",
+    "app",
     async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
   ),
-  export: list(
-    "exports",
-    async () => (await import("../features/exports/commands.ts")).exportCommands,
-  ),
+  export: list("app", async () => (await import("../features/exports/commands.ts")).exportCommands),
   audit: list(
     "app",
     async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
   ),
-  rate: list("rates", async () => (await import("../features/rates/commands.ts")).rateCommands),
+  rate: list("app", async () => (await import("../features/rates/commands.ts")).rateCommands),
   chain: list(
     "chains",
     async () => (await import("../features/payments/sandbox/commands.ts")).chainCommands,

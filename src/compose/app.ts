@@ -17,6 +17,7 @@ import { authenticateKey } from "../features/api-keys/api-keys.ts";
 import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import { makeProblemPage } from "../features/checkout/page/problem-page.ts";
 import { spendAllowance } from "../features/organizations/allowance.ts";
+import { delivererOf } from "../features/webhooks/delivery/deliverer.ts";
 import type { StatusService } from "../features/admin/status/operations-status.ts";
 import { second, systemClock } from "../kernel/clock.ts";
 import { createIds } from "../kernel/id.ts";
@@ -205,7 +206,7 @@ function lifeOf(
     async close() {
       stop.abort();
       await background.stop();
-      await wired.deliverer.close();
+      await delivererOf(wired).close();
       await wired.leases.releaseAll();
       await serving.end();
       await wired.db.close();
@@ -239,9 +240,10 @@ function rateLimiterOf(config: Config): RateLimiter {
 }
 
 /** Releases everything that a dead server held: a SQLite store has only one server. */
-async function endLeases({ db, clock, leases, deliverer }: Wired): Promise<void> {
-  await leases.endAll();
-  await deliverer.reclaim();
+async function endLeases(app: Wired): Promise<void> {
+  const { db, clock } = app;
+  await app.leases.endAll();
+  await delivererOf(app).reclaim();
   await db.write(systemContext("jobs"), (tx) => endJobLeases(tx, clock.now()));
 }
 

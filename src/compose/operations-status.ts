@@ -6,10 +6,9 @@ import {
 } from "../features/admin/status/operations-status.ts";
 import type { CapacityService } from "../features/invoices/capacity/service.ts";
 import type { Watcher } from "../features/payments/watcher/watcher.ts";
-import type { RatesService } from "../features/rates/service.ts";
+import { ratesHealth } from "../features/rates/rates.ts";
 import type { ConfiguredNetwork } from "../platform/config/config.ts";
 import { lastTime } from "../platform/jobs/cron-line.ts";
-import type { RatesPlan } from "../platform/rates/plan.ts";
 import type { Leases } from "../platform/jobs/leases.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { maintenanceSchedule } from "./maintenance.ts";
@@ -20,17 +19,13 @@ export function makeInstallationStatus(
   app: App,
   {
     networks,
-    plan,
     watchers,
     leases,
-    rates,
     capacity,
   }: {
     readonly networks: readonly ConfiguredNetwork[];
-    readonly plan: RatesPlan;
     readonly watchers: readonly Watcher[];
     readonly leases: Leases;
-    readonly rates: RatesService;
     readonly capacity: CapacityService;
   },
 ): StatusService {
@@ -45,7 +40,7 @@ export function makeInstallationStatus(
     lastTickAt: () => app.running?.lastTickAt() ?? null,
     schedule: maintenanceSchedule,
     holdUse: () => capacity.fullest(),
-    rates: plan.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
+    rates: config.rates.pairs.some(({ fixed }) => fixed === null) ? () => ratesHealth(app) : null,
     backupDueAt: (now) =>
       config.backupSchedule === null ? null : lastTime(config.backupSchedule, now),
     certificate: makeCertificateCheck(config.baseUrl, clock),

@@ -2,7 +2,6 @@ import type { SandboxService } from "../features/payments/sandbox/service.ts";
 import { systemActor } from "../kernel/actor.ts";
 import { second } from "../kernel/clock.ts";
 import type { Id } from "../kernel/id.ts";
-import { systemContext } from "../platform/database/system-context.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
@@ -48,31 +47,23 @@ export function makersOf(parts: App) {
     const { createJobs } = await import("../platform/jobs/queue.ts");
     return createJobs({ ids, wake });
   });
-  // Invoices and wallets.
+  // Invoices.
   const issuing = once(async () => {
     const { createRecentStates } = await import("../platform/chain/state/network-state.ts");
-    const { createQuotes } = await import("../features/rates/quotes.ts");
+    const { quotesOf } = await import("../features/rates/quotes.ts");
     return {
       ...common,
       randomBytes,
       networks: enabled,
       baseUrl,
       recentState: createRecentStates(clock, second),
-      quotes: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
+      quotes: quotesOf(parts),
     };
   });
   const gated = once(async () => {
     const { customersAmong } = await import("../features/customers/store.ts");
     const { issuingGateOf } = await import("./issuing-gate.ts");
     return { ...(await issuing()), issuingGate: issuingGateOf(config, clock), customersAmong };
-  });
-  const wallets = once(async () => {
-    const { makeWalletService } = await import("../features/wallets/service.ts");
-    return makeWalletService({
-      ...common,
-      networks: enabled,
-      limits: { active: config.walletsPerOrganization, verification },
-    });
   });
   const invoices = once(async () => {
     const { makeInvoiceService } = await import("../features/invoices/service.ts");
@@ -244,37 +235,10 @@ export function makersOf(parts: App) {
     });
   });
 
-  // Events and their deliveries.
-  const webhookParts = once(async () => {
-    const { makeEndpointWriter } = await import("../features/webhooks/endpoints/writer.ts");
-    const { guardOf } = await import("./guard.ts");
-    return {
-      ...common,
-      randomBytes,
-      endpointWriter: makeEndpointWriter({ journal }),
-      secretKey: deriveKey(secret, "webhook-secrets"),
-      wake: () => {
-        wake("webhooks");
-      },
-      guard: guardOf(parts),
-    };
-  });
-
   const capacity = once(async () => {
     const { makeCapacityService } = await import("../features/invoices/capacity/service.ts");
     const listed = [...enabled.values()];
     return makeCapacityService({ db, clock, networks: known, enabled: listed });
-  });
-  const analytics = once(async () => {
-    const { makeAnalyticsService } = await import("../features/analytics/service.ts");
-    return makeAnalyticsService({ db, clock, networks: known });
-  });
-  const rates = once(async () => {
-    const { makeRatesService } = await import("../features/rates/service.ts");
-    const { makeOutwardFetch } = await import("../platform/outbound/proxy.ts");
-    const fetch = makeOutwardFetch(config.proxy);
-    const plan = config.rates;
-    return makeRatesService({ db, clock, logger, journal, stopping: parts.stopping, fetch, plan });
   });
 
   return {
@@ -282,32 +246,6 @@ export function makersOf(parts: App) {
     app: () => Promise.resolve(parts),
     leases,
     jobs,
-    events: once(async () => {
-      const { makeEventService } = await import("../features/events/service.ts");
-      return makeEventService({ db, cursorKey: deriveKey(secret, "event-cursors") });
-    }),
-    webhooks: once(async () => {
-      const { makeWebhookService } = await import("../features/webhooks/service.ts");
-      return makeWebhookService(await webhookParts());
-    }),
-    fanOut: once(async () => {
-      const { makeFanOut } = await import("../features/webhooks/delivery/fan-out.ts");
-      return makeFanOut(await webhookParts());
-    }),
-    deliverer: once(async () => {
-      const { createDeliverer } = await import("../features/webhooks/delivery/deliverer.ts");
-      const { createSender } = await import("../platform/outbound/sender.ts");
-      const { guard, ...delivering } = await webhookParts();
-      return createDeliverer({
-        ...delivering,
-        sender: createSender({ guard, clock }),
-        context: systemContext("webhooks"),
-        perSecond: config.webhookRatePerSecond,
-        logger,
-        metrics: parts.metrics,
-      });
-    }),
-    wallets,
     invoices,
     invoiceBatches: once(async () => {
       const { makeInvoiceBatchService } = await import("../features/invoices/batches/service.ts");
@@ -329,18 +267,6 @@ export function makersOf(parts: App) {
       const { makeCapacityWatch } = await import("../features/invoices/capacity/watch.ts");
       return makeCapacityWatch({ clock, journal, networks: known });
     }),
-    analytics,
-    usage: once(async () => {
-      const { makeUsageService } = await import("../features/usage/service.ts");
-      const { planInUse } = await import("../features/billing/subscriptions/current-plan.ts");
-      const { countUsage } = await analytics();
-      return makeUsageService({
-        clock,
-        count: countUsage,
-        planOf: (organizationId: Id<"organization">) => planInUse(db, organizationId),
-      });
-    }),
-    rates,
     sandbox,
     checkout,
     paymentLinks: once(async () => {
@@ -384,13 +310,7 @@ export function makersOf(parts: App) {
     receiveWallet: once(async () => {
       const { makeReceiveWalletService } =
         await import("../features/billing/invoices/receive-wallet.ts");
-      return makeReceiveWalletService({
-        db,
-        clock,
-        journal,
-        wallets: await wallets(),
-        networks: enabled,
-      });
+      return makeReceiveWalletService(parts);
     }),
     subscriptions: once(async () => {
       const { makeSubscriptionService } =
@@ -404,10 +324,6 @@ export function makersOf(parts: App) {
     usageWatch: once(async () => {
       const { makeUsageWatch } = await import("../features/billing/subscriptions/issuing-gate.ts");
       return makeUsageWatch({ clock, announcer: await announcer() });
-    }),
-    exports: once(async () => {
-      const { makeExportService } = await import("../features/exports/service.ts");
-      return makeExportService({ ...common, stopping: parts.stopping, networks: known });
     }),
     admin: once(async () => {
       const { makeAdminService } = await import("../features/admin/service.ts");
@@ -430,10 +346,8 @@ export function makersOf(parts: App) {
       const { makeInstallationStatus } = await import("./operations-status.ts");
       return makeInstallationStatus(parts, {
         networks: [...enabled.values()],
-        plan: config.rates,
         watchers: (await ledger()).watchers,
         leases: await leases(),
-        rates: await rates(),
         capacity: await capacity(),
       });
     }),

@@ -1,3 +1,4 @@
+import { fanOutEvents } from "../features/webhooks/delivery/fan-out.ts";
 import { createSealer } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
@@ -17,7 +18,11 @@ export function makeWorkers(app: Wired): Worker[] {
     createRelay({
       db,
       leases,
-      subscribers: [app.usageWatch, app.capacityWatch, app.fanOut],
+      subscribers: [
+        app.usageWatch,
+        app.capacityWatch,
+        (tx, relayed) => fanOutEvents(tx, app, relayed),
+      ],
       context: systemContext("relay"),
     }),
     createSealer({

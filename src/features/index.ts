@@ -7,11 +7,11 @@ import { apiKeysModule } from "./api-keys/api.ts";
 import { auditLogsModule } from "./audit-logs/api.ts";
 import { customersModule } from "./customers/api.ts";
 import { networksModule } from "./networks/api.ts";
-import { walletsModule } from "./wallets/module.ts";
-import { webhooksModule } from "./webhooks/module.ts";
-import { eventsModule } from "./events/module.ts";
-import { usageModule } from "./usage/module.ts";
-import { ratesModule } from "./rates/module.ts";
+import { walletsModule } from "./wallets/api.ts";
+import { webhooksModule } from "./webhooks/api.ts";
+import { eventsModule } from "./events/api.ts";
+import { usageModule } from "./usage/api.ts";
+import { ratesModule } from "./rates/api.ts";
 import { invoicesModule } from "./invoices/module.ts";
 import { paymentsModule } from "./payments/module.ts";
 import { refundsModule } from "./refunds/module.ts";
@@ -19,8 +19,8 @@ import { checkoutModule } from "./checkout/module.ts";
 import { paymentLinksModule } from "./payment-links/module.ts";
 import { receiptsModule } from "./receipts/module.ts";
 import { billingModule } from "./billing/module.ts";
-import { exportsModule } from "./exports/module.ts";
-import { analyticsModule } from "./analytics/module.ts";
+import { exportsModule } from "./exports/api.ts";
+import { analyticsModule } from "./analytics/api.ts";
 import { adminModule } from "./admin/module.ts";
 
 /** All features, in dependency order: a feature may import only features that are listed before it. */

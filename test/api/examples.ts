@@ -1,7 +1,8 @@
 // A valid call of every operation. Without a setup of its own, it reads one of the estate's objects.
 import { createPasswordReset } from "../../src/features/auth/passwords.ts";
 import type { Operation } from "../../src/api/declare/operation.ts";
-import { createRelay } from "../../src/platform/events/relay.ts";
+import { fanOutEvents } from "../../src/features/webhooks/delivery/fan-out.ts";
+import { createRelay, type Subscriber } from "../../src/platform/events/relay.ts";
 import {
   expectStatus,
   legalFields,
@@ -102,8 +103,11 @@ const examples: Readonly<Record<string, Making>> = {
     return { body: { resetToken: token, newPassword } };
   },
   listEvents: async ({ app: { app } }) => {
-    const { db, leases, capacityWatch, fanOut } = app;
-    const subscribers = [capacityWatch, fanOut];
+    const { db, leases, capacityWatch } = app;
+    const subscribers: Subscriber[] = [
+      capacityWatch,
+      (tx, relayed) => fanOutEvents(tx, app, relayed),
+    ];
     const relay = createRelay({ db, leases, subscribers, context: operator });
     while (await relay.run(new AbortController().signal));
     return { query: "?types=invoice.created,payment.detected&limit=2" };

@@ -13,6 +13,8 @@ import { operator } from "../../src/cli/operator.ts";
 import { makeProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/cli/terminal/drawing/width.ts";
 import { presentInvoice } from "../../src/features/invoices/present.ts";
+import { listWallets } from "../../src/features/wallets/wallets.ts";
+import { createWebhookEndpoint } from "../../src/features/webhooks/endpoints.ts";
 import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
 import { expectGolden, withoutChance } from "../support/golden.ts";
 import { password, till } from "../support/programs/till.ts";
@@ -195,10 +197,10 @@ async function fill(store: DeskStore): Promise<Samples> {
     const link = await app.paymentLinks.create(context, organizationId, terms);
     const draft = { ...terms, amount: "5.00", draft: true };
     const { invoice } = await app.invoices.create(context, organizationId, draft);
-    const { endpoint } = await app.webhooks.createEndpoint(context, organizationId, {
+    const { endpoint } = await createWebhookEndpoint(app, context, organizationId, {
       url: "http://127.0.0.1:9/hook",
     });
-    const { data: wallets } = await app.wallets.list(organizationId, {});
+    const { data: wallets } = await listWallets(app, organizationId, {});
     const { data: payments } = await app.payments.list(organizationId, {});
     const paid = await app.invoices.get(organizationId, invoiceId);
     await logIn(app, context, { email: "ada@example.com", password });

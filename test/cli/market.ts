@@ -1,3 +1,4 @@
+import { createWallet } from "../../src/features/wallets/wallets.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { until } from "../support/until.ts";
 import { xpubs } from "../support/merchants.ts";
@@ -13,7 +14,7 @@ export async function openMarket(store: DeskStore): Promise<{
     const { sandbox } = app;
     if (sandbox === null) throw new Error("the sandbox is not enabled");
     await app.start();
-    await app.wallets.create(context, organizationId, {
+    await createWallet(app, context, organizationId, {
       label: "Till",
       network: "sandbox",
       xpub: xpubs.first,

@@ -9,6 +9,12 @@ import { authenticateUser } from "../../src/features/auth/authentication.ts";
 import { logIn } from "../../src/features/auth/login.ts";
 import { listenForWebhooks } from "../../src/cli/commands/webhooks/listen.ts";
 import { makeTerminal } from "../../src/cli/terminal/terminal.ts";
+import { createWallet } from "../../src/features/wallets/wallets.ts";
+import { testWebhookEndpoint } from "../../src/features/webhooks/deliveries.ts";
+import {
+  createWebhookEndpoint,
+  removeWebhookEndpoint,
+} from "../../src/features/webhooks/endpoints.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { programVersion } from "../../src/platform/version.ts";
@@ -74,7 +80,7 @@ describe("a merchant's day at the terminal", () => {
     const store = await desk.store();
     const organizationId = await store.platformId();
     await store.withApp(async (app) => {
-      await app.wallets.create(context, organizationId, {
+      await createWallet(app, context, organizationId, {
         label: "T",
         network: "sandbox",
         address,
@@ -257,7 +263,7 @@ describe("a merchant's day at the terminal", () => {
     const ids = await store.withApp(async (app) => {
       // Nothing listens there, and the description is that of a run on this machine.
       const add = async () => {
-        const { endpoint } = await app.webhooks.createEndpoint(context, organizationId, {
+        const { endpoint } = await createWebhookEndpoint(app, context, organizationId, {
           url: "http://127.0.0.1:9/webhooks",
           description: `till webhook listen (${hostname()}:9)`,
         });
@@ -265,7 +271,7 @@ describe("a merchant's day at the terminal", () => {
       };
       const killed = await add();
       // More than one transaction deletes.
-      const ping = await app.webhooks.sendTest(context, organizationId, killed);
+      const ping = await testWebhookEndpoint(app, context, organizationId, killed);
       const [row] = await app.db.find(webhookDeliveries, "WHERE id = $1", [ping.id]);
       if (row === undefined) throw new Error("the ping has no delivery");
       const rows = Array.from({ length: 1_000 }, (_none, place) => ({
@@ -290,8 +296,8 @@ describe("a merchant's day at the terminal", () => {
     expect((await endpointsOf(store)).map(({ id }) => id)).to.have.members(ids.kept);
     const { data } = (await store.json(["webhook", "deliveries"])) as { data: Named[] };
     expect(data).to.deep.equal([]);
-    await store.withApp(({ webhooks }) =>
-      webhooks.removeEndpoint(context, organizationId, runs?.id as Id<"webhookEndpoint">),
+    await store.withApp((app) =>
+      removeWebhookEndpoint(app, context, organizationId, runs?.id as Id<"webhookEndpoint">),
     );
     await running.end();
     expect(running.stderr()).to.include(`The endpoint ${runs?.id ?? ""} was already removed.`);

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { logIn } from "../../src/features/auth/login.ts";
 import { createApp } from "../../src/compose/app.ts";
+import { testWebhookEndpoint } from "../../src/features/webhooks/deliveries.ts";
+import { createWebhookEndpoint } from "../../src/features/webhooks/endpoints.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
@@ -80,8 +82,8 @@ describeOnPostgres("the command line on postgres", () => {
       const own = (await till(["org", "list", "-q"], { env })).stdout.trim() as Id<"organization">;
       await logIn(app, context, { email: "ada@example.com", password });
       const endpoint = { url: "http://127.0.0.1:9/hook" };
-      const made = await app.webhooks.createEndpoint(context, own, endpoint);
-      await app.webhooks.sendTest(context, own, made.endpoint.id);
+      const made = await createWebhookEndpoint(app, context, own, endpoint);
+      await testWebhookEndpoint(app, context, own, made.endpoint.id);
       await app.db.write(context, (tx) =>
         tx.run(
           "UPDATE webhook_deliveries SET status = 'dead_letter', due_at = NULL, completed_at = $1",

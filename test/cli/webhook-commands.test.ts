@@ -7,6 +7,10 @@ import {
   AdminWebhookDeliveryListRecord,
 } from "../../src/features/admin/cross-organization/records.ts";
 import {
+  createWebhookEndpoint,
+  disableWebhookEndpoint,
+} from "../../src/features/webhooks/endpoints.ts";
+import {
   webhookAttempts,
   webhookDeliveries,
   webhookEndpoints,
@@ -121,8 +125,9 @@ describe("till webhook", () => {
 
   async function addDelivery(store: DeskStore, status: "dead_letter" | "pending") {
     const organizationId = await store.platformId();
-    return store.withApp(async ({ webhooks, db, ids, clock }) => {
-      const { endpoint } = await webhooks.createEndpoint(context, organizationId, {
+    return store.withApp(async (app) => {
+      const { db, ids, clock } = app;
+      const { endpoint } = await createWebhookEndpoint(app, context, organizationId, {
         url: "http://127.0.0.1:9/hook",
       });
       const now = clock.now();
@@ -260,9 +265,7 @@ describe("till webhook", () => {
     // The new one is on its way.
     expect((await store.till([...replay, "--yes"])).code).to.equal(6);
     expect((await store.till(["webhook", "replay", "whd_nothing", "--yes"])).code).to.equal(5);
-    await store.withApp(({ webhooks }) =>
-      webhooks.disableEndpoint(context, organizationId, endpointId),
-    );
+    await store.withApp((app) => disableWebhookEndpoint(app, context, organizationId, endpointId));
     const disabled = await store.till([...replay, "--yes"]);
     expect(disabled.code).to.equal(6);
     expect(disabled.stderr).to.include("Enable the endpoint");

@@ -1,9 +1,11 @@
 // Four servers on one PostgreSQL database, each of which may take any work: nothing is sent or done twice, and late
 // outcomes of a server that paused beyond its lease are refused. Reduced here; `npm run prove:servers` runs it in full.
 import { expect } from "chai";
+import { createWebhookEndpoint } from "../../src/features/webhooks/endpoints.ts";
 import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import type { Database } from "../../src/platform/database/database.ts";
+import type { EventType } from "../../src/platform/events/catalogue.ts";
 import { createJournal } from "../../src/platform/journal/index.ts";
 import { cronRuns, jobs } from "../../src/platform/jobs/table.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
@@ -67,11 +69,11 @@ eachStore("several servers", (store) => {
     await installation.remove();
   });
 
-  async function endpoint(receiver: Receiver, type: string): Promise<Id<"webhookEndpoint">> {
+  async function endpoint(receiver: Receiver, type: EventType): Promise<Id<"webhookEndpoint">> {
     receivers.push(receiver);
     const url = `http://127.0.0.1:${String(receiver.port)}/hook`;
     const input = { url, eventTypes: [type] };
-    return (await desk.app.webhooks.createEndpoint(testContext, shop, input)).endpoint.id;
+    return (await createWebhookEndpoint(desk.app, testContext, shop, input)).endpoint.id;
   }
 
   function emit(type: "invoice.paid" | "invoice.expired", count: number): Promise<void> {

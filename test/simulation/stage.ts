@@ -5,9 +5,12 @@ import { join } from "node:path";
 import { addOrganization as addOrganizationTo } from "../../src/features/organizations/organizations.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
-import { makeServices, type Services } from "../../src/compose/services.ts";
+import type { Wired } from "../../src/compose/modules.ts";
+import { makeServices } from "../../src/compose/services.ts";
 import { makeApp } from "../../src/app.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
+import { createWallet } from "../../src/features/wallets/wallets.ts";
+import { delivererOf } from "../../src/features/webhooks/delivery/deliverer.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import type { Config, ConfiguredNetwork } from "../../src/platform/config/config.ts";
 import { migrate } from "../../src/platform/database/schema.ts";
@@ -56,7 +59,7 @@ export const paidPlans = ["trial", "plain"] as const;
 
 /** The composed services of one process, with its workers. */
 export interface Process {
-  readonly services: Services;
+  readonly services: Wired;
   readonly workers: ReadonlyMap<string, Worker>;
 }
 
@@ -230,7 +233,7 @@ async function start(
   const workers = makeWorkers(services);
   // As a server does on a SQLite store: what a dead process held is free at once.
   await services.leases.endAll();
-  await services.deliverer.reclaim();
+  await delivererOf(services).reclaim();
   await db.write(testContext, (tx) => endJobLeases(tx, now()));
   return { services, workers: new Map(workers.map((worker) => [worker.name, worker])) };
 }
@@ -249,7 +252,7 @@ async function settleIn(
     addOrganizationTo(tx, services.app, now, { name: "Platform", ownerId: null, isPlatform: true }),
   );
   const add = (owner: Id<"organization">, receiver: { address: string } | { xpub: string }) =>
-    services.wallets.create(testContext, owner, { label: "W", network: networkId, ...receiver });
+    createWallet(services, testContext, owner, { label: "W", network: networkId, ...receiver });
   const receiving = await add(platform.id, { xpub: xpubOf(9) });
   await services.receiveWallet.set(testContext, { walletId: receiving.id, tokenSymbol: "USDT" });
   const organizations: Id<"organization">[] = [];

@@ -12,16 +12,19 @@ import type { InvoiceRow } from "../../src/features/invoices/store.ts";
 import type { PaymentTotals } from "../../src/features/invoices/rules.ts";
 import { countingPayments, invoicesOfTransaction } from "../../src/features/payments/listing.ts";
 import { createQuotes } from "../../src/features/rates/quotes.ts";
-import { makeWalletService } from "../../src/features/wallets/service.ts";
+import { setDefaultWallet } from "../../src/features/wallets/defaults.ts";
+import { createWallet } from "../../src/features/wallets/wallets.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { createJournal } from "../../src/platform/journal/index.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
+import type { Config } from "../../src/platform/config/config.ts";
 import type { Database, Reader } from "../../src/platform/database/database.ts";
 import { noRates } from "../../src/platform/rates/plan.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
-import { addOrganization, testNetworks } from "./merchants.ts";
+import { appOf } from "./context.ts";
+import { addOrganization, enabledNetworks, testNetworks } from "./merchants.ts";
 import { testContext } from "./store/stores.ts";
 
 /**
@@ -43,9 +46,13 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   /** Runs once, between the plan of the next invoice and its transaction. */
   let beforeIssue: (() => Promise<unknown>) | null = null;
   const quotes = createQuotes({ plan: noRates, clock, ageMaxMs: 0 });
-  const wallets = makeWalletService({
-    ...common,
-    limits: { active: 1_000, verification: "off" },
+  const app = appOf({
+    db,
+    clock,
+    ids,
+    journal,
+    networks: enabledNetworks(...enabled),
+    config: { walletsPerOrganization: 1_000, verification: "off" } as Config,
   });
   const invoices = makeInvoiceService({
     ...common,
@@ -140,7 +147,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     db,
     ids,
     networks,
-    wallets,
+    app,
     invoices,
     settlement,
     organizationId,
@@ -172,10 +179,10 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
       network: string,
       receiver: { address: string } | { xpub: string },
       owner = organizationId,
-    ) => wallets.create(testContext, owner, { label: "Till", network, ...receiver }),
+    ) => createWallet(app, testContext, owner, { label: "Till", network, ...receiver }),
     /** Makes a wallet the default of its network, with reserves, as an owner does. */
     setDefault: (network: string, ...[walletId, ...reserveWalletIds]: readonly Id<"wallet">[]) =>
-      wallets.setDefault(testContext, organizationId, network, {
+      setDefaultWallet(app, testContext, organizationId, network, {
         walletId: walletId ?? "wal_",
         reserveWalletIds,
       }),

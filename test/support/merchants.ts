@@ -7,6 +7,8 @@ import type { Instant } from "../../src/kernel/clock.ts";
 import type { Id, IdSource } from "../../src/kernel/id.ts";
 import { parseNetworks } from "../../src/platform/chain/network-table.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
+import type { ConfiguredNetwork } from "../../src/platform/config/config.ts";
+import type { Networks } from "../../src/platform/config/enabled-networks.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { testContext } from "./store/stores.ts";
 
@@ -30,6 +32,12 @@ export function testNetworks(...enabled: readonly string[]): Map<string, Network
       return [id, network];
     }),
   );
+}
+
+/** Returns networks of the shipped table as an app has them. */
+export function enabledNetworks(...ids: readonly string[]): Networks {
+  const enabled = testNetworks(...ids) as Map<string, ConfiguredNetwork>;
+  return { enabled, known: enabled, enabledIds: ids };
 }
 
 /** Creates an organization without members through its feature. */

@@ -6,6 +6,8 @@ import { createApiKey } from "../../features/api-keys/api-keys.ts";
 import { presentInvoice } from "../../features/invoices/present.ts";
 import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
 import { submitKyb } from "../../features/organizations/verification.ts";
+import { createWallet } from "../../features/wallets/wallets.ts";
+import { createWebhookEndpoint } from "../../features/webhooks/endpoints.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
@@ -61,7 +63,7 @@ export async function seed(
     receiver: { xpub: newXpub(app.randomBytes) },
   });
   const organizationId = await addMerchant(app, context, user.id);
-  await app.wallets.create(context, organizationId, {
+  await createWallet(app, context, organizationId, {
     label: "Shop",
     network,
     xpub: newXpub(app.randomBytes),
@@ -74,7 +76,7 @@ export async function seed(
     name: "shop",
     scopes: ["shop"],
   });
-  const endpoint = await app.webhooks.createEndpoint(context, organizationId, {
+  const endpoint = await createWebhookEndpoint(app, context, organizationId, {
     url: receiver.url,
     description: "The receiver of the demo",
   });

@@ -1,6 +1,7 @@
 import type { Program } from "../../compose/app.ts";
 import { NetworkNotEnabled } from "../../features/wallets/errors.ts";
 import { readReceiver } from "../../features/wallets/rules.ts";
+import { createWallet } from "../../features/wallets/wallets.ts";
 import { Problem } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { isMeantAsExtendedKey } from "../../platform/chain/kinds.ts";
@@ -63,14 +64,14 @@ export function receiverFault(networks: readonly Network[], text: string): strin
  * wallet. Null: none.
  */
 export async function addWallets(
-  app: Pick<Program, "wallets" | "receiveWallet">,
+  app: Program,
   context: WriteContext,
   organizationId: Id<"organization">,
   first: NamedReceiver | null,
   receiving: NamedReceiver | null,
 ): Promise<void> {
   const add = ({ network, receiver }: NamedReceiver, label: string) =>
-    app.wallets.create(context, organizationId, { label, network, ...receiver });
+    createWallet(app, context, organizationId, { label, network, ...receiver });
   const wallet = first === null ? null : await add(first, "Main");
   if (receiving === null) return;
   const isSame = first !== null && isSameReceiver(first, receiving);

@@ -1,20 +1,21 @@
 import { platform } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
+import {
+  getPlatformCharts,
+  getPlatformSummary,
+  listTopOrganizations,
+} from "../analytics/analytics.ts";
+import { TooManyBuckets } from "../analytics/periods.ts";
 import { chartsQuery, figuresQuery, topQuery } from "../analytics/query.ts";
 import {
   PlatformAnalyticsChartsRecord,
   PlatformAnalyticsSummaryRecord,
-  TopOrganizationListRecord,
-} from "../analytics/records.ts";
-import {
   presentPlatformCharts,
   presentPlatformSummary,
   presentTopOrganizations,
-} from "../analytics/present.ts";
-import { TooManyBuckets } from "../analytics/errors.ts";
-import type { AnalyticsService } from "../analytics/service.ts";
+  TopOrganizationListRecord,
+} from "../analytics/records.ts";
 
-const operation = operationsOf<AnalyticsService>();
 const access = platform("platform:read");
 
 export const adminAnalyticsOperations = [
@@ -30,7 +31,7 @@ export const adminAnalyticsOperations = [
     request: { query: figuresQuery },
     response: { status: 200, record: PlatformAnalyticsSummaryRecord },
     errors: [],
-    handle: (service, call) => service.platformSummary(call.query),
+    handle: (app, call) => getPlatformSummary(app, call.query),
     present: presentPlatformSummary,
   }),
   operation({
@@ -43,7 +44,7 @@ export const adminAnalyticsOperations = [
     request: { query: chartsQuery },
     response: { status: 200, record: PlatformAnalyticsChartsRecord },
     errors: [TooManyBuckets],
-    handle: (service, call) => service.platformCharts(call.query),
+    handle: (app, call) => getPlatformCharts(app, call.query),
     present: presentPlatformCharts,
   }),
   operation({
@@ -57,7 +58,7 @@ export const adminAnalyticsOperations = [
     request: { query: topQuery },
     response: { status: 200, record: TopOrganizationListRecord },
     errors: [],
-    handle: (service, call) => service.topOrganizations(call.query),
+    handle: (app, call) => listTopOrganizations(app, call.query),
     present: presentTopOrganizations,
   }),
 ];

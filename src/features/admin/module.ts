@@ -1,5 +1,4 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import type { AnalyticsService } from "../analytics/service.ts";
 import type { App } from "../../app.ts";
 import { adminAnalyticsOperations } from "./analytics.ts";
 import { adminAuditLogOperations } from "./audit-logs.ts";
@@ -15,14 +14,12 @@ export const adminModule: FeatureModule<{
   readonly oversight: OversightService;
   readonly installationStatus: StatusService;
   readonly app: App;
-  readonly analytics: AnalyticsService;
 }> = {
   operations: {
     admin: adminOperations,
     oversight: oversightOperations,
     installationStatus: statusOperations,
-    app: adminAuditLogOperations,
-    analytics: adminAnalyticsOperations,
+    app: [...adminAuditLogOperations, ...adminAnalyticsOperations],
   },
   metrics: (parts) => [workMetrics(parts), backupMetrics(parts), checkMetrics(parts)],
 };

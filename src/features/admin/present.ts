@@ -5,7 +5,7 @@ import { presentSubscription, type SubscriptionView } from "../billing/present.t
 import { presentMembership, presentUser } from "../members/records.ts";
 import { presentOrganization } from "../organizations/records.ts";
 import type { ReviewRow } from "../organizations/table.ts";
-import { presentWallet } from "../wallets/present.ts";
+import { presentWallet } from "../wallets/records.ts";
 import {
   AdminReviewHistoryItemRecord,
   type AdminOrganizationDetailRecord,

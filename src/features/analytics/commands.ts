@@ -1,4 +1,4 @@
-import { intervals } from "./buckets.ts";
+import type { App } from "../../app.ts";
 import {
   commandsOf,
   anyOrganization,
@@ -8,24 +8,40 @@ import {
   type CommandFlag,
   type Section,
 } from "../../api/declare/command.ts";
+import { InvalidRequest, invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type * as presentation from "./present.ts";
-import type { AnalyticsService } from "./service.ts";
+import {
+  getMerchantCharts,
+  getMerchantSummary,
+  getPlatformCharts,
+  getPlatformSummary,
+  listTopCustomers,
+  listTopOrganizations,
+  listTopWallets,
+} from "./analytics.ts";
+import { intervals } from "./periods.ts";
+import { ChartsQuery, SummaryQuery, TopQuery } from "./query.ts";
+import {
+  presentMerchantCharts,
+  presentMerchantSummary,
+  presentPlatformCharts,
+  presentPlatformSummary,
+  presentTopCustomers,
+  presentTopOrganizations,
+  presentTopWallets,
+} from "./records.ts";
 
-type Presenters = typeof presentation;
-type Shown<Name extends keyof Presenters> = ReturnType<Presenters[Name]>;
-
-// An organization's figures and the platform's have different records, so a command returns its result together with
-// the way to present it.
-type SummaryRecord = Shown<"presentMerchantSummary"> | Shown<"presentPlatformSummary">;
-type ChartsRecord = Shown<"presentMerchantCharts"> | Shown<"presentPlatformCharts">;
-type TopRecord =
-  | Shown<"presentTopCustomers">
-  | Shown<"presentTopWallets">
-  | Shown<"presentTopOrganizations">;
+// An organization's figures and the platform's have different records, so a command handles its result as a record.
+type MerchantChartsShown = ReturnType<typeof presentMerchantCharts>;
+type PlatformChartsShown = ReturnType<typeof presentPlatformCharts>;
+type SummaryRecord = ReturnType<typeof presentMerchantSummary | typeof presentPlatformSummary>;
+type ChartsRecord = MerchantChartsShown | PlatformChartsShown;
+type TopRecord = ReturnType<
+  typeof presentTopCustomers | typeof presentTopWallets | typeof presentTopOrganizations
+>;
 type TopItem = TopRecord["data"][number];
 
-const command = commandsOf<AnalyticsService>();
+const command = commandsOf<App>();
 const rankings = ["customers", "wallets", "organizations"] as const;
 
 const periodFlags: readonly CommandFlag[] = [
@@ -50,18 +66,15 @@ export const analyticsCommands = [
       "till analytics summary --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --currency EUR --json",
     ],
     effect: "read",
-    async handle(service, call): Promise<() => Promise<SummaryRecord>> {
-      const { SummaryQuery } = await import("./query.ts");
+    async handle(app, call): Promise<SummaryRecord> {
       const query = call.parse(SummaryQuery, period(call));
       const organizationId = organizationOf(call);
       if (organizationId === undefined) {
-        const summary = await service.platformSummary(query);
-        return async () => (await presenters()).presentPlatformSummary(summary);
+        return presentPlatformSummary(await getPlatformSummary(app, query));
       }
-      const summary = await service.summary(organizationId, query);
-      return async () => (await presenters()).presentMerchantSummary(summary);
+      return presentMerchantSummary(await getMerchantSummary(app, organizationId, query));
     },
-    present: (shown) => shown(),
+    present: (shown) => Promise.resolve(shown),
     columns: [
       "from",
       "to",
@@ -91,19 +104,16 @@ export const analyticsCommands = [
       "till analytics charts --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    async handle(service, call): Promise<() => Promise<ChartsRecord>> {
-      const { ChartsQuery } = await import("./query.ts");
+    async handle(app, call): Promise<ChartsRecord> {
       const interval = call.flag("interval");
       const query = call.parse(ChartsQuery, { ...period(call), interval });
       const organizationId = organizationOf(call);
       if (organizationId === undefined) {
-        const charts = await service.platformCharts(query);
-        return async () => (await presenters()).presentPlatformCharts(charts);
+        return presentPlatformCharts(await getPlatformCharts(app, query));
       }
-      const charts = await service.charts(organizationId, query);
-      return async () => (await presenters()).presentMerchantCharts(charts);
+      return presentMerchantCharts(await getMerchantCharts(app, organizationId, query));
     },
-    present: (shown) => shown(),
+    present: (shown) => Promise.resolve(shown),
     columns: ["from", "to", "currency", "interval"],
     sections: (one) => [
       volumeSection("Volume", one.volumeSeries),
@@ -128,23 +138,20 @@ export const analyticsCommands = [
       "till analytics top customers --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    async handle(service, call): Promise<() => Promise<TopRecord>> {
-      const { TopQuery } = await import("./query.ts");
+    async handle(app, call): Promise<TopRecord> {
       const query = call.parse(TopQuery, { ...period(call), limit: call.flag("limit") });
       const organizationId = organizationOf(call);
-      const ranking = await rankingOf(call, organizationId);
+      const ranking = rankingOf(call, organizationId);
       if (ranking === "organizations" || organizationId === undefined) {
-        const top = await service.topOrganizations(query);
-        return async () => (await presenters()).presentTopOrganizations(top);
+        return presentTopOrganizations(await listTopOrganizations(app, query));
       }
       if (ranking === "customers") {
-        const top = await service.topCustomers(organizationId, query);
-        return async () => (await presenters()).presentTopCustomers(top);
+        return presentTopCustomers(await listTopCustomers(app, organizationId, query));
       }
-      const top = await service.topWallets(organizationId, query);
-      return async () => (await presenters()).presentTopWallets(top);
+      return presentTopWallets(await listTopWallets(app, organizationId, query));
     },
-    present: async (shown): Promise<{ data: TopItem[]; nextCursor: string | null }> => shown(),
+    present: (shown): Promise<{ data: TopItem[]; nextCursor: string | null }> =>
+      Promise.resolve(shown),
     columns: [
       { title: "ID", value: idOf },
       { title: "Name", value: (one) => ("label" in one ? one.label : one.name) },
@@ -172,16 +179,15 @@ export const analyticsCommands = [
       "till analytics report --html shop.html --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --month 2031-01 --currency EUR",
     ],
     effect: "read",
-    async handle(service, call) {
+    async handle(app, call) {
       const { makeReport } = await import("./report/make-report.ts");
-      const { systemClock } = await import("../../kernel/clock.ts");
       const query = {
         organizationId: organizationOf(call) ?? null,
         month: call.flag("month"),
         currency: call.flag("currency"),
       };
       const file = call.flag("html") ?? "";
-      const { figures, html } = await makeReport(service, query, systemClock.now());
+      const { figures, html } = await makeReport(app, query, app.clock.now());
       await call.writeFile(file, html);
       return { file, name: figures.name, summary: figures.summary };
     },
@@ -202,10 +208,6 @@ export const analyticsCommands = [
   }),
 ];
 
-function presenters(): Promise<Presenters> {
-  return import("./present.ts");
-}
-
 function organizationOf(call: CommandCall): Id<"organization"> | undefined {
   return call.flag("organization") as Id<"organization"> | undefined;
 }
@@ -215,11 +217,10 @@ function period(call: CommandCall) {
 }
 
 /** Returns the ranked kind. Customers and wallets belong to an organization, which must be named. */
-async function rankingOf(
+function rankingOf(
   call: CommandCall,
   organizationId: string | undefined,
-): Promise<(typeof rankings)[number]> {
-  const { InvalidRequest, invalidField } = await import("../../kernel/errors.ts");
+): (typeof rankings)[number] {
   const ranking = rankings.find((known) => known === call.argument("of"));
   if (ranking === undefined) {
     throw new InvalidRequest(`Choose what to rank: ${rankings.join(", ")}.`);
@@ -274,7 +275,7 @@ function volumeSection(title: string, series: ChartsRecord["volumeSeries"]): Sec
   });
 }
 
-function merchantSections(charts: Shown<"presentMerchantCharts">): Section[] {
+function merchantSections(charts: MerchantChartsShown): Section[] {
   return [
     section({
       title: "Invoices",
@@ -284,7 +285,7 @@ function merchantSections(charts: Shown<"presentMerchantCharts">): Section[] {
   ];
 }
 
-function platformSections(charts: Shown<"presentPlatformCharts">): Section[] {
+function platformSections(charts: PlatformChartsShown): Section[] {
   return [
     volumeSection("Revenue", charts.revenueSeries),
     section({

@@ -4,8 +4,8 @@ import { decodeAmount, type SqlValue } from "../../platform/database/schema/tabl
 import { signedSums } from "../../platform/database/query/sum-amounts.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { figureDecimals, platformScope, type Measure } from "../usage/table.ts";
-import type { Period } from "../usage/service.ts";
-import { planReading } from "./range.ts";
+import type { Period } from "./periods.ts";
+import { planReading } from "./periods.ts";
 
 /** An organization's figures, or those of the whole platform. */
 export type FigureOwner = Id<"organization"> | typeof platformScope;

@@ -5,8 +5,10 @@ import { findCurrency, tokenAsset, type Asset } from "../../kernel/money/asset.t
 import { day, type Instant } from "../../kernel/clock.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
-import { defaultCurrency, type Period } from "../usage/service.ts";
-import { intervals } from "./buckets.ts";
+import { intervals, type Period } from "./periods.ts";
+
+/** Currency of the volume unless a plan or a query names another. */
+export const defaultCurrency = "USD";
 
 /** Query parameters common to all statistics. */
 export const figuresQuery = {
@@ -32,11 +34,9 @@ export const SummaryQuery = z.strictObject(figuresQuery);
 export const ChartsQuery = z.strictObject(chartsQuery);
 export const TopQuery = z.strictObject(topQuery);
 
-export interface FiguresQuery {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly currency?: string | undefined;
-}
+export type FiguresQuery = z.output<typeof SummaryQuery>;
+export type ChartsInput = z.output<typeof ChartsQuery>;
+export type TopInput = z.output<typeof TopQuery>;
 
 export interface AnalyticsQuery {
   readonly period: Period;

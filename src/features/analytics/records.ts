@@ -8,8 +8,22 @@ import {
   record,
   responseRecord,
 } from "../../api/declare/record.ts";
+import { toIso } from "../../kernel/clock.ts";
+import { formatMoney } from "../../kernel/money/money.ts";
+import { divideRounded } from "../../kernel/money/ratio.ts";
 import { InvoiceStatusRecord } from "../invoices/records.ts";
-import { intervals } from "./buckets.ts";
+import type {
+  MerchantCharts,
+  MerchantSummary,
+  PlatformCharts,
+  PlatformSummary,
+  TopCustomer,
+  TopOrganization,
+  TopWallet,
+} from "./analytics.ts";
+import { intervals } from "./periods.ts";
+import type { Bucket, Charts, Summary, Volume } from "./scope-figures.ts";
+import type { Usage } from "./usage.ts";
 
 export const AnalyticsSummaryRecord = responseRecord("AnalyticsSummary", {
   from: datetime(),
@@ -194,3 +208,182 @@ export const TopOrganizationListRecord = listRecord(
     },
   ),
 );
+
+function presentSummary(summary: Summary): z.input<typeof AnalyticsSummaryRecord> {
+  const { period, processed, invoiceCount, paidInvoiceCount } = summary;
+  return {
+    from: toIso(period.from),
+    to: toIso(period.to),
+    currency: processed.volume.asset.code,
+    processedVolume: formatMoney(processed.volume),
+    paymentCount: processed.paymentCount,
+    invoiceCount,
+    paidInvoiceCount,
+    averageInvoiceAmount: formatMoney(summary.averageInvoiceAmount),
+    conversionRate: rateOf(paidInvoiceCount, invoiceCount),
+  };
+}
+
+/** Formats a ratio such as `0.67`: two decimals, rounded half to even; `0.00` if the whole is zero. */
+function rateOf(part: number, whole: number): string {
+  const hundredths =
+    whole === 0 ? 0n : divideRounded(100n * BigInt(part), BigInt(whole), "half_even");
+  return `${String(hundredths / 100n)}.${String(hundredths % 100n).padStart(2, "0")}`;
+}
+
+export function presentMerchantSummary(
+  summary: MerchantSummary,
+): z.input<typeof MerchantAnalyticsSummaryRecord> {
+  return {
+    ...presentSummary(summary),
+    outstandingAmount: formatMoney(summary.outstandingAmount),
+    customerCount: summary.customerCount,
+  };
+}
+
+export function presentPlatformSummary(
+  summary: PlatformSummary,
+): z.input<typeof PlatformAnalyticsSummaryRecord> {
+  return {
+    ...presentSummary(summary),
+    organizationCount: summary.organizationCount,
+    pendingReviewCount: summary.pendingReviewCount,
+    activeSubscriptionCount: summary.activeSubscriptionCount,
+    monthlyRecurringRevenue: formatMoney(summary.monthlyRecurringRevenue),
+  };
+}
+
+function presentCharts({ period, currency, interval, volumes }: Charts) {
+  return {
+    from: toIso(period.from),
+    to: toIso(period.to),
+    currency: currency.code,
+    interval,
+    volumeSeries: volumes.map(presentPoint),
+  };
+}
+
+function presentPoint({
+  start,
+  volume,
+  paymentCount,
+}: Bucket<Volume>): z.input<typeof MerchantVolumeSeriesPointRecord> {
+  return { periodStart: toIso(start), volume: formatMoney(volume), paymentCount };
+}
+
+export function presentMerchantCharts(
+  charts: MerchantCharts,
+): z.input<typeof MerchantAnalyticsChartsRecord> {
+  return {
+    ...presentCharts(charts),
+    invoiceStatusBreakdown: charts.statuses.map(({ status, count, amount }) => ({
+      status,
+      count,
+      amount: formatMoney(amount),
+    })),
+  };
+}
+
+export function presentPlatformCharts(
+  charts: PlatformCharts,
+): z.input<typeof PlatformAnalyticsChartsRecord> {
+  return {
+    ...presentCharts(charts),
+    revenueSeries: charts.revenue.map(presentPoint),
+    organizationSeries: charts.organizations.map(({ start, created, approved }) => ({
+      periodStart: toIso(start),
+      created,
+      approved,
+    })),
+  };
+}
+
+/** Presents a ranking as a list with a single page. */
+function onePage<T>(data: T[]): { data: T[]; nextCursor: null } {
+  return { data, nextCursor: null };
+}
+
+export function presentTopCustomers(
+  ranking: readonly TopCustomer[],
+): z.input<typeof TopCustomerListRecord> {
+  return onePage(
+    ranking.map(({ id, volume, ...rest }) => ({
+      customerId: id,
+      ...rest,
+      volume: formatMoney(volume),
+    })),
+  );
+}
+
+export function presentTopWallets(
+  ranking: readonly TopWallet[],
+): z.input<typeof TopWalletListRecord> {
+  return onePage(
+    ranking.map(({ id, volume, ...rest }) => ({
+      walletId: id,
+      ...rest,
+      volume: formatMoney(volume),
+    })),
+  );
+}
+
+export function presentTopOrganizations(
+  ranking: readonly TopOrganization[],
+): z.input<typeof TopOrganizationListRecord> {
+  return onePage(
+    ranking.map(({ id, volume, ...rest }) => ({
+      organizationId: id,
+      ...rest,
+      volume: formatMoney(volume),
+    })),
+  );
+}
+
+export const UsageSummaryRecord = responseRecord("UsageSummary", {
+  organizationId: id("organization"),
+  plan: z.string().nullable(),
+  periodStart: datetime(),
+  periodEnd: datetime(),
+  invoicesCreated: z.int().min(0),
+  invoicesCounted: z.int().min(0),
+  invoicesIncluded: z.int().min(0).nullable(),
+  paymentsConfirmed: z.int().min(0),
+  processedVolume: moneyAnswer(),
+  currency: z.string(),
+  overageAmount: moneyAnswer(),
+});
+describeFields(UsageSummaryRecord, {
+  plan: "The id of the plan; null without a subscription.",
+  periodStart:
+    "Start of the current period, inclusive: the subscription's or, without one, the calendar month in UTC: ISO 8601, UTC.",
+  periodEnd: "End of the current period, exclusive: ISO 8601, UTC.",
+  invoicesCreated:
+    "Number of invoices issued in the period, including canceled ones. Never decreases.",
+  invoicesCounted:
+    "Number of invoices that count against the plan in the period: an invoice that a payer started at a payment link counts once money for it is seen, another one at its issue.",
+  invoicesIncluded:
+    "Number of invoices that the plan's price includes; null if unlimited, or without a subscription.",
+  paymentsConfirmed: "Number of payments confirmed in the period, in every currency.",
+  processedVolume:
+    "The value of the confirmed payments of invoices in `currency`: a decimal string.",
+  currency: "The currency of the plan; `USD` without one.",
+  overageAmount:
+    "The price of the invoices beyond the included ones: a decimal string in `currency`.",
+});
+
+export function presentUsage(usage: Usage): z.input<typeof UsageSummaryRecord> {
+  const { asset } = usage.processedVolume;
+  return {
+    organizationId: usage.organizationId,
+    plan: usage.plan?.id ?? null,
+    periodStart: toIso(usage.period.from),
+    periodEnd: toIso(usage.period.to),
+    invoicesCreated: usage.invoicesCreated,
+    invoicesCounted: usage.invoicesCounted,
+    invoicesIncluded: usage.plan?.invoicesIncluded ?? null,
+    paymentsConfirmed: usage.paymentsConfirmed,
+    processedVolume: formatMoney(usage.processedVolume),
+    currency: asset.code,
+    overageAmount: formatMoney(usage.overage),
+  };
+}

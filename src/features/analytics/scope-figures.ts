@@ -1,25 +1,21 @@
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import type { App } from "../../app.ts";
+import type { Instant } from "../../kernel/clock.ts";
 import type { Asset } from "../../kernel/money/asset.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
 import { divideRounded, powerOfTen } from "../../kernel/money/ratio.ts";
 import { parsePage } from "../../kernel/page.ts";
-import type { Network } from "../../platform/chain/networks.ts";
-import type { Reader } from "../../platform/database/database.ts";
 import { figureDecimals, type Measure } from "../usage/table.ts";
-import type { Period } from "../usage/service.ts";
-import { bucketOf, bucketsOf, type Interval } from "./buckets.ts";
 import { largestSubjects, sumByDay, sumBySubject, type FigureOwner, type Sum } from "./figures.ts";
-import { readAnalyticsQuery, type AnalyticsQuery, type FiguresQuery } from "./query.ts";
+import { bucketOf, bucketsOf, type Interval, type Period } from "./periods.ts";
+import {
+  readAnalyticsQuery,
+  type AnalyticsQuery,
+  type ChartsInput,
+  type FiguresQuery,
+  type TopInput,
+} from "./query.ts";
 
 // The figures that an organization and the platform have alike. The scope is either of them.
-
-export interface ChartsQuery extends FiguresQuery {
-  readonly interval?: Interval | undefined;
-}
-
-export interface TopQuery extends FiguresQuery {
-  readonly limit?: string | undefined;
-}
 
 /** A volume in the requested currency. */
 export interface Volume {
@@ -49,24 +45,14 @@ export interface Charts {
 /** An item of a ranking with its volume. */
 export type Top<T> = T & Volume;
 
-export interface AnalyticsDependencies {
-  readonly db: Reader;
-  readonly clock: Clock;
-  /** Every configured network; their tokens are settlement currencies too. */
-  readonly networks: ReadonlyMap<string, Network>;
-}
-
 /** Parses a query, with the current time as the end of its default period. */
-export function queryOf(
-  { clock, networks }: AnalyticsDependencies,
-  query: FiguresQuery,
-): AnalyticsQuery {
-  return readAnalyticsQuery(query, networks, clock.now());
+export function queryOf({ clock, networks }: App, query: FiguresQuery): AnalyticsQuery {
+  return readAnalyticsQuery(query, networks.known, clock.now());
 }
 
 /** Returns the confirmed payments of a period, with their volume. */
 export async function volumeOf(
-  { db, clock }: AnalyticsDependencies,
+  { db, clock }: App,
   scope: FigureOwner,
   { period, currency }: AnalyticsQuery,
 ): Promise<Volume> {
@@ -77,7 +63,7 @@ export async function volumeOf(
 
 /** Returns the number and amount of the invoices that were issued in a period, by status. */
 export function invoicesOf(
-  { db, clock }: AnalyticsDependencies,
+  { db, clock }: App,
   scope: FigureOwner,
   { period, currency }: AnalyticsQuery,
 ): Promise<Sum<string>[]> {
@@ -86,13 +72,13 @@ export function invoicesOf(
 }
 
 export async function summaryOf(
-  deps: AnalyticsDependencies,
+  app: App,
   scope: FigureOwner,
   question: AnalyticsQuery,
 ): Promise<Summary> {
   const [processed, byStatus] = await Promise.all([
-    volumeOf(deps, scope, question),
-    invoicesOf(deps, scope, question),
+    volumeOf(app, scope, question),
+    invoicesOf(app, scope, question),
   ]);
   const { period, currency } = question;
   const invoiceCount = byStatus.reduce((count, { items }) => count + items, 0);
@@ -110,12 +96,12 @@ export async function summaryOf(
 
 /** Returns the volume by interval, and the start of each interval. */
 export async function chartsOf(
-  deps: AnalyticsDependencies,
+  app: App,
   scope: FigureOwner,
-  query: ChartsQuery,
+  query: ChartsInput,
 ): Promise<Charts & { starts: Instant[] }> {
-  const { db, clock } = deps;
-  const question = queryOf(deps, query);
+  const { db, clock } = app;
+  const question = queryOf(app, query);
   const { period, currency } = question;
   const interval = query.interval ?? "day";
   const starts = bucketsOf(period, interval);
@@ -130,15 +116,15 @@ export async function chartsOf(
 
 /** Returns the subjects with the highest volume, looked up by `named`; deleted ones are omitted. */
 export async function top<T extends { readonly id: string }>(
-  deps: AnalyticsDependencies,
+  app: App,
   scope: FigureOwner,
   measure: Measure,
-  query: TopQuery,
+  query: TopInput,
   named: (ids: readonly string[]) => Promise<readonly T[]>,
 ): Promise<Top<T>[]> {
-  const { db, clock } = deps;
+  const { db, clock } = app;
   const { limit } = parsePage({ limit: query.limit }, measure);
-  const { period, currency } = queryOf(deps, query);
+  const { period, currency } = queryOf(app, query);
   const reading = { scope, measure, period, currency: currency.code };
   const sums = await largestSubjects(db, reading, clock.now(), limit);
   const found = await named(sums.map(({ key }) => key));

@@ -6,7 +6,7 @@ import { signedSums } from "../../platform/database/query/sum-amounts.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { settlementOf } from "../invoices/options/quotes.ts";
 import { figureDecimals } from "../usage/table.ts";
-import type { Period } from "../usage/service.ts";
+import type { Period } from "./periods.ts";
 import { inFigureDecimals, type FigureOwner, type Sum } from "./figures.ts";
 
 /** Sums an organization's drafts by creation time. Drafts are not part of the figures. */

@@ -6,7 +6,7 @@ import { formatMoney, money } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import type { Plan } from "../../platform/config/plans.ts";
 import { presentPayment, type PaymentView } from "../payments/present-payment.ts";
-import { presentWallet } from "../wallets/present.ts";
+import { presentWallet } from "../wallets/records.ts";
 import type {
   AdminPlatformInvoiceDetailRecord,
   AdminPlatformInvoiceListRecord,

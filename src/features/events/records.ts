@@ -53,6 +53,8 @@ export const eventQuery = {
   }),
 };
 
+export type EventQuery = z.output<z.ZodObject<typeof eventQuery>>;
+
 export const EventTypeRecord = responseRecord("EventType", {
   type: z.string(),
   description: z.string(),

@@ -1,14 +1,19 @@
+import * as z from "zod";
+import type { App } from "../../app.ts";
 import {
   commandsOf,
   anyOrganization,
   type Command,
   type CommandFlag,
 } from "../../api/declare/command.ts";
+import { createdTimes } from "../../api/declare/list.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { ExportService } from "./service.ts";
+import { openExport, readExportQuery } from "./exports.ts";
 import type { ExportName } from "./table-export.ts";
 
-const command = commandsOf<ExportService>();
+const command = commandsOf<App>();
+
+const ExportTimes = z.strictObject(createdTimes);
 
 const flags: readonly CommandFlag[] = [
   anyOrganization,
@@ -33,7 +38,7 @@ function exportCommand(
   name: string,
   list: ExportName,
   { summary, file }: { readonly summary: string; readonly file: string },
-): Command<ExportService> {
+): Command<App> {
   return command({
     name,
     summary,
@@ -43,12 +48,11 @@ function exportCommand(
       `till ${name} --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --from 2031-01-01T00:00:00.000Z --to 2031-02-01T00:00:00.000Z --output ${file}`,
     ],
     effect: "read",
-    async handle(service, call) {
-      const { ExportQuery, readExportQuery } = await import("./query.ts");
+    handle(app, call) {
       const times = { createdFrom: call.flag("from"), createdTo: call.flag("to") };
       const organizationId = (call.flag("organization") ?? null) as Id<"organization"> | null;
-      const filters = readExportQuery(call.parse(ExportQuery, times));
-      return service.open(call.context, list, { organizationId, ...filters });
+      const filters = readExportQuery(call.parse(ExportTimes, times));
+      return openExport(app, call.context, list, { organizationId, ...filters });
     },
     present: (content) => Promise.resolve(content),
     isCsv: true,

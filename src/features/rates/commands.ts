@@ -1,10 +1,51 @@
+import type { App } from "../../app.ts";
 import { commandsOf, type Column } from "../../api/declare/command.ts";
-import type { presentRate } from "./present.ts";
-import type { RatesService, RateView } from "./service.ts";
+import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
+import { defineProblem, NotFound } from "../../kernel/errors.ts";
+import { formatRate } from "../../kernel/money/rate.ts";
+import { acceptRate, listRates, refreshRates, type RateView } from "./rates.ts";
+import { sourceSeparator, type Reading } from "./rules.ts";
+
+const RatesIncomplete = defineProblem({
+  code: "rates_incomplete",
+  status: 503,
+  title: "Some rates are unavailable",
+});
+
+const command = commandsOf<App>();
+
+const reading = (one: Reading | null) =>
+  one === null
+    ? null
+    : {
+        rate: formatRate(one.rate),
+        source: one.sources.length === 0 ? "fixed" : one.sources.join(sourceSeparator),
+        /** Number of sources that agreed. */
+        sources: one.sources.length,
+        at: toIso(one.at),
+      };
+
+/** Presents a pair's rate for the operator. */
+export function presentRate(view: RateView) {
+  const { pair, status, accepted, pending, checkedAt, nextAt, problem } = view;
+  return {
+    pair: pair.name,
+    status,
+    quote: reading(accepted),
+    pending: reading(pending),
+    /** Number of sources queried; `quote.sources` of them agreed. */
+    sources: pair.sources.length,
+    checkedAt: toIsoOrNull(checkedAt),
+    nextAt: toIsoOrNull(nextAt),
+    problem,
+  };
+}
+
+export function presentRates(views: readonly RateView[]) {
+  return { data: views.map(presentRate), nextCursor: null };
+}
 
 type ShownRate = ReturnType<typeof presentRate>;
-
-const command = commandsOf<RatesService>();
 
 const columns: readonly Column<ShownRate>[] = [
   "pair",
@@ -23,18 +64,14 @@ function agreeing({ quote, sources }: ShownRate): string | null {
   return `${String(quote?.sources ?? 0)} of ${String(sources)}`;
 }
 
-async function presentAll(views: readonly RateView[]) {
-  return (await import("./present.ts")).presentRates(views);
-}
-
 export const rateCommands = [
   command({
     name: "rates list",
     summary: "List the exchange rates for invoices",
     examples: ["till rates list", "till rates list --json"],
     effect: "read",
-    handle: (rates) => rates.list(),
-    present: presentAll,
+    handle: (app) => listRates(app),
+    present: (views) => Promise.resolve(presentRates(views)),
     columns,
     identify: (one) => one.pair,
   }),
@@ -43,16 +80,15 @@ export const rateCommands = [
     summary: "Query all rate sources now and report their problems",
     examples: ["till rates refresh", "till rates refresh --json"],
     effect: "write-without-trial",
-    handle: (rates, call) => rates.refresh(call.context),
-    present: presentAll,
+    handle: (app, call) => refreshRates(app, call.context),
+    present: (views) => Promise.resolve(presentRates(views)),
     columns,
     identify: (one) => one.pair,
-    async fault({ data }) {
+    fault({ data }) {
       const wrong = data.filter(({ problem }) => problem !== null);
-      if (wrong.length === 0) return null;
-      const { RatesIncomplete } = await import("./errors.ts");
+      if (wrong.length === 0) return Promise.resolve(null);
       const reported = wrong.map(({ pair, problem }) => `${pair}: ${problem ?? ""}`);
-      return new RatesIncomplete(`${reported.join(". ")}.`);
+      return Promise.resolve(new RatesIncomplete(`${reported.join(". ")}.`));
     },
   }),
   command({
@@ -61,22 +97,18 @@ export const rateCommands = [
     arguments: [{ name: "pair", description: "such as EUR/USD" }],
     examples: ["till rates accept EUR/USD", "till rates accept EUR/USD --yes --json"],
     effect: "write",
-    async look(rates, call) {
-      const { presentRate } = await import("./present.ts");
-      const views = (await rates.list()).map(presentRate);
+    async look(app, call) {
+      const views = (await listRates(app)).map(presentRate);
       const before = views.find(({ pair }) => pair === call.argument("pair"));
       if (before === undefined) {
-        const { NotFound } = await import("../../kernel/errors.ts");
         const known = views.map(({ pair }) => pair).join(", ");
         throw new NotFound(`No such pair is configured. Pairs: ${known === "" ? "none" : known}.`);
       }
       return { subject: `the pending rate of ${before.pair}, ${before.status}`, before };
     },
     confirm: (_call, subject) => `Accept ${subject}? New invoices will use it.`,
-    handle: (rates, call) => rates.accept(call.context, call.argument("pair")),
-    async present(view) {
-      return (await import("./present.ts")).presentRate(view);
-    },
+    handle: (app, call) => acceptRate(app, call.context, call.argument("pair")),
+    present: (view) => Promise.resolve(presentRate(view)),
     columns,
     identify: (one) => one.pair,
   }),

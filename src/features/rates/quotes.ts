@@ -1,4 +1,5 @@
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import { perApp } from "../../app.ts";
+import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invertRate, type Rate } from "../../kernel/money/rate.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
@@ -67,6 +68,11 @@ export function createQuotes(deps: {
       ]),
   };
 }
+
+/** The quotes of an app, from rates that were read at most a second ago. */
+export const quotesOf = perApp(({ config, clock }) =>
+  createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
+);
 
 /** Returns the time until the next query of the pair's sources, plus time for their responses. */
 function retryAfter({ nextAt }: PairState, at: Instant): number {

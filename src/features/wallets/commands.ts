@@ -1,4 +1,4 @@
-import { walletStatuses } from "./records.ts";
+import type { App } from "../../app.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -6,9 +6,18 @@ import {
   type CommandCall,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { WalletService } from "./service.ts";
+import { listDefaultWallets, setDefaultWallet } from "./defaults.ts";
+import {
+  CreateWalletRequest,
+  presentDefaultWallet,
+  presentWallet,
+  SetDefaultWalletRequest,
+  WalletQuery,
+  walletStatuses,
+} from "./records.ts";
+import { createWallet, getAnyWallet, getWallet, listWallets, releaseWallet } from "./wallets.ts";
 
-const command = commandsOf<WalletService>();
+const command = commandsOf<App>();
 
 /** Returns the part that a wallet has for invoices without a walletId, in words; null: none. */
 function useOf({
@@ -23,14 +32,13 @@ function useOf({
 }
 
 /** Returns the network of a call about default wallets: the named one, or that of the named wallet. */
-async function networkOf(service: WalletService, call: CommandCall): Promise<string | undefined> {
+async function networkOf(app: App, call: CommandCall): Promise<string | undefined> {
   const [network, wallet] = [call.flag("network"), call.flag("wallet")];
   if (network !== undefined || wallet === undefined) return network;
-  const { SetDefaultWalletRequest } = await import("./records.ts");
   const { walletId } = call.parse(SetDefaultWalletRequest.pick({ walletId: true }), {
     walletId: wallet,
   });
-  return (await service.get(call.flag("organization") as Id<"organization">, walletId)).network;
+  return (await getWallet(app, call.flag("organization") as Id<"organization">, walletId)).network;
 }
 
 export const walletCommands = [
@@ -52,9 +60,9 @@ export const walletCommands = [
       "till wallet list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status active --json",
     ],
     effect: "read",
-    async handle(service, call) {
-      const { WalletQuery } = await import("./records.ts");
-      return service.list(
+    handle(app, call) {
+      return listWallets(
+        app,
         call.flag("organization") as Id<"organization">,
         call.parse(WalletQuery, {
           limit: call.flag("limit"),
@@ -64,10 +72,8 @@ export const walletCommands = [
         }),
       );
     },
-    async present({ data, nextCursor }) {
-      const { presentWallet } = await import("./present.ts");
-      return { data: data.map(presentWallet), nextCursor };
-    },
+    present: ({ data, nextCursor }) =>
+      Promise.resolve({ data: data.map(presentWallet), nextCursor }),
     columns: [
       "id",
       "label",
@@ -99,9 +105,9 @@ export const walletCommands = [
       "till wallet add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --network ethereum --label Shop --xpub xpub… --dry-run",
     ],
     effect: "write",
-    async handle(service, call) {
-      const { CreateWalletRequest } = await import("./records.ts");
-      return service.create(
+    handle(app, call) {
+      return createWallet(
+        app,
         call.context,
         call.flag("organization") as Id<"organization">,
         call.parse(CreateWalletRequest, {
@@ -112,10 +118,8 @@ export const walletCommands = [
         }),
       );
     },
-    async present(wallet) {
-      return (await import("./present.ts")).presentWallet(wallet);
-    },
-    look: (_service, call) => ({
+    present: (wallet) => Promise.resolve(presentWallet(wallet)),
+    look: (_app, call) => ({
       subject: call.organization(),
       changes: ({ network, label, kind, address }) => [
         ["Network", null, network],
@@ -169,32 +173,28 @@ export const walletCommands = [
       call.flag("wallet") === undefined
         ? null
         : `Let payers of new invoices of ${subject}, pay to this wallet? Compare its address with what your wallet shows.`,
-    async handle(service, call) {
+    async handle(app, call) {
       const organizationId = call.flag("organization") as Id<"organization">;
       const [wallet, reserve] = [call.flag("wallet"), call.flag("reserve")];
-      const network = await networkOf(service, call);
+      const network = await networkOf(app, call);
       if (wallet === undefined && reserve === undefined) {
-        const all = await service.listDefaults(organizationId);
+        const all = await listDefaultWallets(app, organizationId);
         return all.filter((each) => network === undefined || each.network === network);
       }
-      const { SetDefaultWalletRequest } = await import("./records.ts");
       const input = call.parse(SetDefaultWalletRequest, {
         walletId: wallet,
         reserveWalletIds: reserve?.split(/[\s,]+/).filter((id) => id !== ""),
       });
-      const set = service.setDefault(call.context, organizationId, network ?? "", input);
+      const set = setDefaultWallet(app, call.context, organizationId, network ?? "", input);
       return [await call.attempt(set)];
     },
-    async present(defaults) {
-      const { presentDefault } = await import("./present.ts");
-      return { data: defaults.map(presentDefault), nextCursor: null };
-    },
-    async look(service, call) {
+    present: (defaults) =>
+      Promise.resolve({ data: defaults.map(presentDefaultWallet), nextCursor: null }),
+    async look(app, call) {
       const organizationId = call.flag("organization") as Id<"organization">;
-      const network = await networkOf(service, call);
-      const { presentDefault } = await import("./present.ts");
-      const before = (await service.listDefaults(organizationId))
-        .map(presentDefault)
+      const network = await networkOf(app, call);
+      const before = (await listDefaultWallets(app, organizationId))
+        .map(presentDefaultWallet)
         .find((each) => each.network === network);
       return {
         subject: call.organization(),
@@ -225,9 +225,10 @@ export const walletCommands = [
       "till wallet release wal_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
     ],
     effect: "write",
-    async look(service, call) {
-      const { presentWallet } = await import("./present.ts");
-      const before = presentWallet(await service.find(call.argument("walletId") as Id<"wallet">));
+    async look(app, call) {
+      const before = presentWallet(
+        await getAnyWallet(app, call.argument("walletId") as Id<"wallet">),
+      );
       return {
         subject: `${before.label} (${before.id}) on ${before.network}, ${before.status}`,
         facts: [
@@ -239,11 +240,9 @@ export const walletCommands = [
     },
     confirm: (_call, subject) =>
       `Release ${subject}? New invoices will not use it; existing ones remain watched until they end.`,
-    handle: (service, call) =>
-      service.release(call.context, call.argument("walletId") as Id<"wallet">),
-    async present(wallet) {
-      return (await import("./present.ts")).presentWallet(wallet);
-    },
+    handle: (app, call) =>
+      releaseWallet(app, call.context, call.argument("walletId") as Id<"wallet">),
+    present: (wallet) => Promise.resolve(presentWallet(wallet)),
     columns: ["id", "label", "network", "address", "status", "archivedAt"],
   }),
 ];

@@ -1,14 +1,13 @@
+import type { App } from "../../app.ts";
 import { Forbidden } from "../../api/declare/problems.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import { invalidField, NotFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
-import type { Journal } from "../../platform/journal/index.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import { handlingRole } from "../members/members.ts";
 import { lockOrganization } from "../organizations/store.ts";
 import { DefaultWalletUnusable } from "./errors.ts";
-import { presentWallet } from "./present.ts";
+import { presentWallet, type SetDefaultWalletInput } from "./records.ts";
 import { requireNetwork } from "./rules.ts";
 import {
   findWallets,
@@ -20,22 +19,9 @@ import {
 } from "./store.ts";
 import { wallets } from "./table.ts";
 
-export interface DefaultWalletInput {
-  readonly walletId: Id<"wallet">;
-  readonly reserveWalletIds: readonly Id<"wallet">[];
-}
-
-export interface DefaultWalletDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly journal: Journal;
-  /** The enabled networks by id. */
-  readonly networks: ReadonlyMap<string, Network>;
-}
-
 /** Returns the default of each network on which the organization has one, or has an active wallet. */
-export async function listDefaults(
-  { db }: { readonly db: Reader },
+export async function listDefaultWallets(
+  { db }: App,
   organizationId: Id<"organization">,
 ): Promise<readonly DefaultWallets[]> {
   const rows = await listPlaces(db, organizationId);
@@ -52,14 +38,14 @@ export async function listDefaults(
  * but an owner of the organization and the operator: a stolen API key must not choose where payers are sent. 404 for a
  * wallet of another organization; 422 `default_wallet_unusable` for one of another network, or an archived one.
  */
-export async function setDefault(
-  { db, clock, journal, networks }: DefaultWalletDependencies,
+export async function setDefaultWallet(
+  { db, clock, journal, networks }: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   networkId: string,
-  { walletId, reserveWalletIds }: DefaultWalletInput,
+  { walletId, reserveWalletIds }: SetDefaultWalletInput,
 ): Promise<DefaultWallets> {
-  const network = requireNetwork(networks, networkId);
+  const network = requireNetwork(networks.enabled, networkId);
   const wanted = [walletId, ...reserveWalletIds];
   const repeated = reserveWalletIds.findIndex((id, place) => wanted.indexOf(id) <= place);
   if (repeated !== -1) {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
   id,
@@ -9,6 +10,8 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
+import { hasWideGap } from "./rules.ts";
+import type { DefaultWallets, WalletView } from "./store.ts";
 
 const labelLengthMax = 120;
 /** Longer than any address or key, so that text pasted by mistake gets a specific error. */
@@ -54,6 +57,18 @@ describeFields(WalletRecord, {
   archivedAt: "Time when it was archived: ISO 8601, UTC; null while active.",
 });
 
+export function presentWallet(wallet: WalletView): z.input<typeof WalletRecord> {
+  const isXpub = wallet.kind === "xpub";
+  return presentRow(WalletRecord, wallet, {
+    address: wallet.shownAddress,
+    nextIndex: isXpub ? wallet.nextIndex : null,
+    highestPaidIndex: isXpub ? wallet.highestPaidIndex : null,
+    gapWarning: isXpub && hasWideGap(wallet),
+    isDefault: wallet.position === 0,
+    reservePosition: wallet.position === 0 ? null : wallet.position,
+  });
+}
+
 export const WalletListRecord = listRecord("WalletList", WalletRecord);
 
 /** Filters of the list of wallets. */
@@ -84,6 +99,8 @@ describeFields(CreateWalletRequest, {
   network: "The id of the network on which it receives, such as `tron`.",
 });
 
+export type CreateWalletInput = z.output<typeof CreateWalletRequest>;
+
 /** Maximum number of reserves on one network. */
 const reservesMax = 20;
 
@@ -103,6 +120,19 @@ describeFields(DefaultWalletRecord, {
     "True if the default or a reserve is active. If not, invoices without a `walletId` are refused with `no_default_wallet`.",
 });
 
+export function presentDefaultWallet({
+  network,
+  places,
+}: DefaultWallets): z.input<typeof DefaultWalletRecord> {
+  const [first = null, ...reserves] = places.map(({ walletId }) => walletId);
+  return {
+    network,
+    walletId: first,
+    reserveWalletIds: reserves,
+    canReceive: places.some(({ status }) => status === "active"),
+  };
+}
+
 export const DefaultWalletListRecord = responseRecord("DefaultWalletList", {
   data: z.array(DefaultWalletRecord),
 });
@@ -118,3 +148,5 @@ describeFields(SetDefaultWalletRequest, {
   walletId: "An active wallet of the organization on the network.",
   reserveWalletIds: `Up to ${String(reservesMax)} further active wallets on the network, in the order in which they are tried. Replaces the present reserves; absent: there are no reserves.`,
 });
+
+export type SetDefaultWalletInput = z.output<typeof SetDefaultWalletRequest>;

@@ -65,7 +65,7 @@ export interface WalletFilters {
 }
 
 /** Returns a page of wallets, newest first. */
-export function listWallets(
+export function findWalletPage(
   reader: Reader,
   organizationId: Id<"organization">,
   filters: WalletFilters,

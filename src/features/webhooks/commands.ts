@@ -1,4 +1,4 @@
-import { replayedStatuses } from "./replay-period.ts";
+import type { App } from "../../app.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -8,12 +8,25 @@ import {
   type Summary,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
+import {
+  getAnyWebhookDelivery,
+  listAnyWebhookAttempts,
+  listReplayableDeliveries,
+  replayAnyWebhookDelivery,
+} from "./deliveries.ts";
 import { ownerOf } from "./endpoint-commands.ts";
 import type { DeliveryView } from "./delivery/store.ts";
-import type { PeriodReplay } from "./replay-period.ts";
-import type { WebhookService } from "./service.ts";
+import { presentAttempt, presentDelivery, presentDeliveryDetail } from "./records.ts";
+import {
+  faultOf,
+  periodOf,
+  replayAll,
+  replayedMax,
+  replayedStatuses,
+  type PeriodReplay,
+} from "./replay-period.ts";
 
-const command = commandsOf<WebhookService>();
+const command = commandsOf<App>();
 
 const deliveryArgument: CommandArgument = {
   name: "delivery",
@@ -34,11 +47,9 @@ export const webhookCommands = [
       "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) =>
-      service.findDelivery(call.argument("delivery") as Id<"webhookDelivery">),
-    async present(detail) {
-      return (await import("./present.ts")).presentDeliveryDetail(detail);
-    },
+    handle: (app, call) =>
+      getAnyWebhookDelivery(app, call.argument("delivery") as Id<"webhookDelivery">),
+    present: (detail) => Promise.resolve(presentDeliveryDetail(detail)),
     columns: [
       "id",
       { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
@@ -79,12 +90,10 @@ export const webhookCommands = [
       "till webhook attempts whd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) =>
-      service.listAttempts(call.argument("delivery") as Id<"webhookDelivery">),
-    async present(attempts) {
-      const { presentAttempt } = await import("./present.ts");
-      return { data: attempts.map(presentAttempt), nextCursor: null };
-    },
+    handle: (app, call) =>
+      listAnyWebhookAttempts(app, call.argument("delivery") as Id<"webhookDelivery">),
+    present: (attempts) =>
+      Promise.resolve({ data: attempts.map(presentAttempt), nextCursor: null }),
     columns: [
       ["number", "Attempt"],
       "startedAt",
@@ -131,33 +140,34 @@ export const webhookCommands = [
       "till webhook replay --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --from 2031-01-31T08:00:00Z --to 2031-01-31T12:00:00Z --dry-run",
     ],
     effect: "write",
-    async handle(service, call, looked): Promise<Replayed> {
+    async handle(app, call, looked): Promise<Replayed> {
       const delivery = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;
       if (delivery !== undefined) {
-        return { delivery: await call.attempt(service.replay(call.context, delivery)) };
+        return {
+          delivery: await call.attempt(replayAnyWebhookDelivery(app, call.context, delivery)),
+        };
       }
-      const found = await deliveriesOf(service, call);
-      const { replayAll } = await import("./replay-period.ts");
+      const found = await deliveriesOf(app, call);
       return replayAll(
-        service,
+        (id) => replayAnyWebhookDelivery(app, call.context, id),
         call,
         found.filter(({ id }) => looked?.ids?.has(id) ?? true),
       );
     },
-    async present(replayed: Replayed) {
-      const { presentDelivery } = await import("./present.ts");
-      return "delivery" in replayed
-        ? presentDelivery(replayed.delivery)
-        : {
-            count: replayed.deliveries.length,
-            data: replayed.deliveries.map(presentDelivery),
-            nextCursor: null,
-          };
-    },
-    async look(service, call) {
+    present: (replayed: Replayed) =>
+      Promise.resolve(
+        "delivery" in replayed
+          ? presentDelivery(replayed.delivery)
+          : {
+              count: replayed.deliveries.length,
+              data: replayed.deliveries.map(presentDelivery),
+              nextCursor: null,
+            },
+      ),
+    async look(app, call) {
       const id = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;
       if (id === undefined) {
-        const found = await deliveriesOf(service, call);
+        const found = await deliveriesOf(app, call);
         return {
           ids: new Set(found.map(({ id }) => id)),
           subject: `${counted(found)} of ${call.organization()}`,
@@ -167,7 +177,7 @@ export const webhookCommands = [
           ],
         };
       }
-      const { delivery } = await service.findDelivery(id);
+      const { delivery } = await getAnyWebhookDelivery(app, id);
       return {
         subject: `${delivery.eventType} of ${delivery.id}, ${delivery.status}`,
         facts: [
@@ -193,18 +203,15 @@ export const webhookCommands = [
       "data" in shown && shown.data.length === 0
         ? "till webhook deliveries lists what there is"
         : "till webhook deliveries shows the result, if a server is running",
-    async fault(_shown, replayed) {
-      return "delivery" in replayed ? null : (await import("./replay-period.ts")).faultOf(replayed);
-    },
+    fault: (_shown, replayed) => Promise.resolve("delivery" in replayed ? null : faultOf(replayed)),
   }),
 ];
 
 /** The result of a replay: of one delivery, or of a period. */
 type Replayed = { readonly delivery: DeliveryView } | PeriodReplay;
 
-async function deliveriesOf(service: WebhookService, call: CommandCall) {
-  const { periodOf, replayedMax } = await import("./replay-period.ts");
-  return service.replayable(ownerOf(call), periodOf(call), replayedMax);
+async function deliveriesOf(app: App, call: CommandCall) {
+  return listReplayableDeliveries(app, ownerOf(call), periodOf(call), replayedMax);
 }
 
 function counted({ length }: readonly unknown[]): string {

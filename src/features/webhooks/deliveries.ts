@@ -1,17 +1,18 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
-import { toIso, type Clock } from "../../kernel/clock.ts";
-import { invalidField, notFound } from "../../kernel/errors.ts";
-import type { Id, IdSource } from "../../kernel/id.ts";
+import type { App } from "../../app.ts";
+import { toIso } from "../../kernel/clock.ts";
+import { assert, defineProblem, invalidField, notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, WriteContext } from "../../platform/database/database.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
+import { newDelivery } from "./delivery/message.ts";
 import {
   deliveriesToReplay,
   listAttempts,
   type ReplayPeriod,
 } from "./delivery/operator-queries.ts";
 import {
+  addDeliveries,
   findDelivery,
   findInFlight,
   listDeliveries,
@@ -22,38 +23,28 @@ import {
   type DeliveryView,
 } from "./delivery/store.ts";
 import { pausedUntil } from "./endpoints/failure-policy.ts";
-import { findEndpoint, lockEndpoint, type EndpointRow } from "./endpoints/store.ts";
-import { DeliveryInFlight, EndpointDisabled } from "./errors.ts";
+import { wakeDeliverer } from "./endpoints.ts";
+import { findEndpoint, lockEndpoint, probeNow, type EndpointRow } from "./endpoints/store.ts";
+import { presentEndpoint } from "./records.ts";
 import { webhookDeliveries, type webhookAttempts } from "./table.ts";
 
-/** Reads and replays deliveries. */
-export type WebhookDeliveries = Bound<typeof methods>;
+export const EndpointDisabled = defineProblem({
+  code: "endpoint_disabled",
+  status: 409,
+  title: "The endpoint is disabled",
+  remedy: "Enable the endpoint with `updateWebhookEndpoint` first.",
+});
+export const DeliveryInFlight = defineProblem({
+  code: "delivery_in_flight",
+  status: 409,
+  title: "The event's delivery to the endpoint has not ended",
+  remedy:
+    "Till tries the delivery again at its `nextAttemptAt`. To try at once, send a test event to the endpoint (`testWebhookEndpoint`), after which everything that waits follows; or read the event in the list of events.",
+});
 
-interface DeliveryDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly journal: Journal;
-  /** Wakes the deliverer. */
-  readonly wake: () => void;
-}
-
-const methods = {
-  listDeliveries: deliveriesPage,
-  getDelivery,
-  findDelivery: deliveryOfAny,
-  replayDelivery,
-  replay,
-  replayable,
-  listAttempts: attemptsOfAny,
-};
-
-export function makeWebhookDeliveries(deps: DeliveryDependencies): WebhookDeliveries {
-  return bind(deps, methods);
-}
-
-async function deliveriesPage(
-  { db }: DeliveryDependencies,
+/** Returns a page of an organization's deliveries, newest first. */
+export async function listWebhookDeliveries(
+  { db }: App,
   organizationId: Id<"organization">,
   { limit, cursor, ...filters }: DeliveryFilters & PageQuery,
 ): Promise<Page<DeliveryView>> {
@@ -64,8 +55,9 @@ async function deliveriesPage(
   return toPage(await listDeliveries(db, organizationId, filters, page), page);
 }
 
-async function getDelivery(
-  { db }: DeliveryDependencies,
+/** Returns a delivery with its attempts. @throws a 404 problem if the organization has none with this id */
+export async function getWebhookDelivery(
+  { db }: App,
   organizationId: Id<"organization">,
   deliveryId: Id<"webhookDelivery">,
 ): Promise<DeliveryDetail> {
@@ -82,25 +74,25 @@ async function getDelivery(
 }
 
 /** Returns a delivery of any organization, for the operator. */
-async function deliveryOfAny(
-  deps: DeliveryDependencies,
+export async function getAnyWebhookDelivery(
+  app: App,
   deliveryId: Id<"webhookDelivery">,
 ): Promise<DeliveryDetail> {
-  return getDelivery(deps, await requireOwner(deps, deliveryId), deliveryId);
+  return getWebhookDelivery(app, await requireOwner(app, deliveryId), deliveryId);
 }
 
 /** Replays a delivery of any organization, for the operator. */
-async function replay(
-  deps: DeliveryDependencies,
+export async function replayAnyWebhookDelivery(
+  app: App,
   context: WriteContext,
   deliveryId: Id<"webhookDelivery">,
 ): Promise<DeliveryView> {
-  return replayDelivery(deps, context, await requireOwner(deps, deliveryId), deliveryId);
+  return replayWebhookDelivery(app, context, await requireOwner(app, deliveryId), deliveryId);
 }
 
 /** Returns deliveries that a replay of a period sends again, oldest first. 400 for a period in the future. */
-async function replayable(
-  { db, clock }: DeliveryDependencies,
+export async function listReplayableDeliveries(
+  { db, clock }: App,
   organizationId: Id<"organization">,
   period: ReplayPeriod,
   limit: number,
@@ -113,22 +105,22 @@ async function replayable(
 }
 
 /** Returns the attempts with response bodies; only for the operator, because a response may contain anything. */
-async function attemptsOfAny(
-  deps: DeliveryDependencies,
+export async function listAnyWebhookAttempts(
+  app: App,
   deliveryId: Id<"webhookDelivery">,
 ): Promise<RowOf<typeof webhookAttempts>[]> {
-  const { db } = deps;
-  await requireOwner(deps, deliveryId);
-  return listAttempts(db, deliveryId);
+  await requireOwner(app, deliveryId);
+  return listAttempts(app.db, deliveryId);
 }
 
 /** Sends a completed delivery again, as a new delivery with the same event id and body. */
-function replayDelivery(
-  { db, clock, ids, journal, wake }: DeliveryDependencies,
+export function replayWebhookDelivery(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   deliveryId: Id<"webhookDelivery">,
 ): Promise<DeliveryView> {
+  const { db, clock, ids, journal } = app;
   return db.write(context, async (tx) => {
     const original = await findDelivery(tx, organizationId, deliveryId);
     if (original === null) throw notFound();
@@ -163,7 +155,7 @@ function replayDelivery(
       subjectId: replay.id,
       changes: { replayOf: original.id, eventId: original.eventId },
     });
-    tx.afterCommit(wake);
+    wakeDeliverer(tx, app);
     return { ...replay, pausedUntil: pausedUntil(endpoint) };
   });
 }
@@ -182,10 +174,62 @@ function whyNotReplayed(
 }
 
 async function requireOwner(
-  { db }: DeliveryDependencies,
+  { db }: App,
   deliveryId: Id<"webhookDelivery">,
 ): Promise<Id<"organization">> {
   const organizationId = await ownerOfDelivery(db, deliveryId);
   if (organizationId === null) throw notFound();
   return organizationId;
+}
+
+/**
+ * Sends a test event: a `webhook.ping` to this endpoint only, whatever its event types. It is delivered like any other
+ * event.
+ */
+export function testWebhookEndpoint(
+  app: App,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  endpointId: Id<"webhookEndpoint">,
+): Promise<DeliveryView> {
+  const { db, clock, ids, journal } = app;
+  return db.write(context, async (tx) => {
+    const found = await lockEndpoint(tx, organizationId, endpointId);
+    if (found === null) throw notFound();
+    if (found.status !== "enabled") {
+      throw new EndpointDisabled("Enable the endpoint, then send the test.");
+    }
+    const at = clock.now();
+    // A paused endpoint is tried at once; if it responds, the test follows what has waited longer.
+    const endpoint = await probeNow(tx, found, at);
+    const subject = {
+      organizationId,
+      subjectType: "webhook_endpoint",
+      subjectId: endpointId,
+    };
+    const [event] = journal.record(tx, at, {
+      ...subject,
+      events: {
+        types: ["webhook.ping"],
+        version: endpoint.version,
+        data: presentEndpoint(endpoint),
+      },
+    });
+    assert(event !== undefined, "a test raises one event");
+    const sequence = endpoint.lastSequence + 1;
+    const delivery = {
+      ...newDelivery(event, endpoint, sequence),
+      id: ids.next("webhookDelivery", at),
+      dueAt: at,
+      createdAt: at,
+    };
+    await addDeliveries(tx, [delivery], new Map([[endpointId, sequence]]));
+    journal.record(tx, at, {
+      ...subject,
+      action: "webhook_endpoint.tested",
+      changes: { eventId: event.id },
+    });
+    wakeDeliverer(tx, app);
+    return { ...delivery, pausedUntil: pausedUntil(endpoint) };
+  });
 }

@@ -1,5 +1,5 @@
+import type { App } from "../../app.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
-import { endpointStatuses } from "./status.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -7,10 +7,26 @@ import {
   type CommandArgument,
   type CommandCall,
 } from "../../api/declare/command.ts";
+import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { WebhookService } from "./service.ts";
+import { testWebhookEndpoint } from "./deliveries.ts";
+import {
+  createWebhookEndpoint,
+  getWebhookEndpoint,
+  listWebhookEndpoints,
+  updateWebhookEndpoint,
+} from "./endpoints.ts";
+import {
+  CreateWebhookEndpointRequest,
+  EndpointQuery,
+  UpdateWebhookEndpointRequest,
+  presentCreatedEndpoint,
+  presentDelivery,
+  presentEndpoint,
+} from "./records.ts";
+import { endpointStatuses } from "./status.ts";
 
-const command = commandsOf<WebhookService>();
+const command = commandsOf<App>();
 
 const endpointArgument: CommandArgument = {
   name: "endpoint",
@@ -43,9 +59,9 @@ export const endpointCommands = [
       "till webhook endpoints --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status enabled --json",
     ],
     effect: "read",
-    async handle(service, call) {
-      const { EndpointQuery } = await import("./records.ts");
-      return service.listEndpoints(
+    handle(app, call) {
+      return listWebhookEndpoints(
+        app,
         ownerOf(call),
         call.parse(EndpointQuery, {
           limit: call.flag("limit"),
@@ -54,10 +70,8 @@ export const endpointCommands = [
         }),
       );
     },
-    async present({ data, nextCursor }) {
-      const { presentEndpoint } = await import("./present.ts");
-      return { data: data.map(presentEndpoint), nextCursor };
-    },
+    present: ({ data, nextCursor }) =>
+      Promise.resolve({ data: data.map(presentEndpoint), nextCursor }),
     columns: [
       "id",
       "url",
@@ -89,9 +103,9 @@ export const endpointCommands = [
       "till webhook add https://shop.example/till --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --event-types invoice.paid --json",
     ],
     effect: "write-without-trial",
-    async handle(service, call) {
-      const { CreateWebhookEndpointRequest } = await import("./records.ts");
-      const created = await service.createEndpoint(
+    async handle(app, call) {
+      const created = await createWebhookEndpoint(
+        app,
         call.context,
         ownerOf(call),
         call.parse(CreateWebhookEndpointRequest, {
@@ -100,13 +114,11 @@ export const endpointCommands = [
           eventTypes: typesOf(call),
         }),
       );
-      const { data } = await service.listEndpoints(ownerOf(call), { status: "enabled" });
+      const { data } = await listWebhookEndpoints(app, ownerOf(call), { status: "enabled" });
       const { id, url } = created.endpoint;
       return { created, twin: data.find((one) => one.url === url && one.id !== id) ?? null };
     },
-    async present({ created }) {
-      return (await import("./present.ts")).presentCreatedEndpoint(created);
-    },
+    present: ({ created }) => Promise.resolve(presentCreatedEndpoint(created)),
     warning: ({ twin }) =>
       twin === null
         ? null
@@ -146,17 +158,14 @@ export const endpointCommands = [
       "till webhook update wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status enabled --json",
     ],
     effect: "write",
-    async look(service, call) {
-      const { presentEndpoint } = await import("./present.ts");
-      const endpoint = await service.getEndpoint(ownerOf(call), endpointOf(call));
+    async look(app, call) {
+      const endpoint = await getWebhookEndpoint(app, ownerOf(call), endpointOf(call));
       return {
         subject: `${endpoint.url} (${endpoint.id}), ${endpoint.status}`,
         before: presentEndpoint(endpoint),
       };
     },
-    async handle(service, call) {
-      const { UpdateWebhookEndpointRequest } = await import("./records.ts");
-      const { InvalidRequest } = await import("../../kernel/errors.ts");
+    async handle(app, call) {
       const changes = {
         url: call.flag("url"),
         eventTypes: typesOf(call),
@@ -166,7 +175,8 @@ export const endpointCommands = [
       if (Object.values(changes).every((value) => value === undefined)) {
         throw new InvalidRequest("Give --url, --event-types, --description or --status.");
       }
-      return service.updateEndpoint(
+      return updateWebhookEndpoint(
+        app,
         call.context,
         ownerOf(call),
         endpointOf(call),
@@ -174,9 +184,7 @@ export const endpointCommands = [
         () => undefined,
       );
     },
-    async present(endpoint) {
-      return (await import("./present.ts")).presentEndpoint(endpoint);
-    },
+    present: (endpoint) => Promise.resolve(presentEndpoint(endpoint)),
     columns: [
       "id",
       "url",
@@ -195,14 +203,12 @@ export const endpointCommands = [
       "till webhook trigger wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "write",
-    async look(service, call) {
-      const { id, url, status } = await service.getEndpoint(ownerOf(call), endpointOf(call));
+    async look(app, call) {
+      const { id, url, status } = await getWebhookEndpoint(app, ownerOf(call), endpointOf(call));
       return { subject: `${url} (${id}), ${status}` };
     },
-    handle: (service, call) => service.sendTest(call.context, ownerOf(call), endpointOf(call)),
-    async present(delivery) {
-      return (await import("./present.ts")).presentDelivery(delivery);
-    },
+    handle: (app, call) => testWebhookEndpoint(app, call.context, ownerOf(call), endpointOf(call)),
+    present: (delivery) => Promise.resolve(presentDelivery(delivery)),
     columns: [
       "id",
       { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },

@@ -11,13 +11,18 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { second } from "../../kernel/clock.ts";
+import { presentRow } from "../../api/declare/present.ts";
+import { hour, second, toIsoOrNull, type Instant } from "../../kernel/clock.ts";
 import { failureKinds } from "../../platform/outbound/failure.ts";
 import { suggestion } from "../../platform/config/files/did-you-mean.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 import { shownAttemptsMax } from "./delivery/retry-policy.ts";
-import { overlapDefault, overlapMax } from "./endpoints/rotate-secret.ts";
+import type { RowOf } from "../../platform/database/schema/table.ts";
+import type { DeliveryDetail, DeliveryView } from "./delivery/store.ts";
+import { pausedUntil } from "./endpoints/failure-policy.ts";
+import type { EndpointRow } from "./endpoints/store.ts";
 import { deliveryStatuses, endpointStatuses } from "./status.ts";
+import type { webhookAttempts } from "./table.ts";
 
 const descriptionLengthMax = 500;
 const urlLengthMax = 2_048;
@@ -55,6 +60,10 @@ describeFields(WebhookEndpointRecord, {
 
 observes(WebhookEndpointRecord, "failingSince", "lastFailure", "pausedSince", "pausedUntil");
 
+export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {
+  return presentRow(WebhookEndpointRecord, row, { pausedUntil: toIsoOrNull(pausedUntil(row)) });
+}
+
 export const endpointQuery = {
   ...pageParameters,
   status: z.enum(endpointStatuses).optional(),
@@ -70,6 +79,13 @@ export const CreatedWebhookEndpointRecord = record(
   }),
 );
 
+export function presentCreatedEndpoint(created: {
+  readonly endpoint: EndpointRow;
+  readonly secret: string;
+}): z.input<typeof CreatedWebhookEndpointRecord> {
+  return { ...presentEndpoint(created.endpoint), secret: created.secret };
+}
+
 export const RotatedWebhookEndpointRecord = record(
   "RotatedWebhookEndpoint",
   CreatedWebhookEndpointRecord.extend({
@@ -78,6 +94,17 @@ export const RotatedWebhookEndpointRecord = record(
     }),
   }),
 );
+
+export function presentRotatedEndpoint(rotated: {
+  readonly endpoint: EndpointRow;
+  readonly secret: string;
+  readonly previousSecretExpiresAt: Instant | null;
+}): z.input<typeof RotatedWebhookEndpointRecord> {
+  return {
+    ...presentCreatedEndpoint(rotated),
+    previousSecretExpiresAt: toIsoOrNull(rotated.previousSecretExpiresAt),
+  };
+}
 
 export const WebhookEndpointListRecord = listRecord("WebhookEndpointList", WebhookEndpointRecord);
 
@@ -117,6 +144,8 @@ describeFields(CreateWebhookEndpointRequest, {
   eventTypes: "The event types that it receives; empty or absent for all.",
 });
 
+export type CreateWebhookEndpointInput = z.output<typeof CreateWebhookEndpointRequest>;
+
 export const UpdateWebhookEndpointRequest = requestRecord("UpdateWebhookEndpointRequest", {
   url: url().optional(),
   description: paragraph(descriptionLengthMax).nullish(),
@@ -129,6 +158,13 @@ describeFields(UpdateWebhookEndpointRequest, {
   status: "Enables or disables the endpoint.",
 });
 
+export type UpdateWebhookEndpointInput = z.output<typeof UpdateWebhookEndpointRequest>;
+
+/** Default duration of the overlap, in which both secrets sign. */
+export const overlapDefault = 24 * hour;
+/** Maximum duration of the overlap. */
+const overlapMax = 168 * hour;
+
 export const RotateWebhookSecretRequest = requestRecord("RotateWebhookSecretRequest", {
   overlapSeconds: z
     .int()
@@ -139,6 +175,8 @@ export const RotateWebhookSecretRequest = requestRecord("RotateWebhookSecretRequ
       description: `How long deliveries are also signed with the old secret, in seconds; 0 ends it immediately. Default: ${String(overlapDefault / second)}.`,
     }),
 });
+
+export type RotateWebhookSecretInput = z.output<typeof RotateWebhookSecretRequest>;
 
 export const WebhookDeliveryRecord = responseRecord("WebhookDelivery", {
   id: id("webhookDelivery"),
@@ -170,6 +208,16 @@ describeFields(WebhookDeliveryRecord, {
   completedAt: "Time when it succeeded or was given up: ISO 8601, UTC; null until then.",
 });
 
+export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDeliveryRecord> {
+  const isWaiting = row.status === "pending" || row.status === "failed";
+  return presentRow(WebhookDeliveryRecord, row, {
+    webhookEndpointId: row.endpointId,
+    nextAttemptAt: toIsoOrNull(
+      isWaiting && row.dueAt !== null ? Math.max(row.dueAt, row.pausedUntil ?? 0) : null,
+    ),
+  });
+}
+
 export const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
   number: z.int().min(1).meta({ description: "Number of the attempt, starting at 1." }),
   startedAt: datetime(),
@@ -188,6 +236,21 @@ describeFields(WebhookAttemptRecord, {
   durationMs: "Duration of the attempt, in milliseconds.",
 });
 
+/**
+ * Presents an attempt for the merchant, without the response body, which may be a page of a server that the merchant
+ * cannot reach otherwise.
+ */
+function presentOwnAttempt(
+  row: RowOf<typeof webhookAttempts>,
+): z.input<typeof WebhookAttemptRecord> {
+  return presentRow(WebhookAttemptRecord, row);
+}
+
+/** Presents an attempt for the operator, with the beginning of the response body. */
+export function presentAttempt(row: RowOf<typeof webhookAttempts>) {
+  return { ...presentOwnAttempt(row), bodyExcerpt: row.bodyExcerpt };
+}
+
 export const WebhookDeliveryDetailRecord = record(
   "WebhookDeliveryDetail",
   WebhookDeliveryRecord.extend({
@@ -199,5 +262,16 @@ export const WebhookDeliveryDetailRecord = record(
     }),
   }),
 );
+
+export function presentDeliveryDetail({
+  delivery,
+  attempts,
+}: DeliveryDetail): z.input<typeof WebhookDeliveryDetailRecord> {
+  return {
+    ...presentDelivery(delivery),
+    payload: JSON.parse(delivery.body) as Record<string, unknown>,
+    attemptHistory: attempts.map(presentOwnAttempt),
+  };
+}
 
 export const WebhookDeliveryListRecord = listRecord("WebhookDeliveryList", WebhookDeliveryRecord);

@@ -2,9 +2,9 @@ import * as z from "zod";
 import { Interrupted, type CommandCall } from "../../api/declare/command.ts";
 import { id, instant } from "../../api/declare/record.ts";
 import { defineProblem, InvalidRequest, Problem } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
 import type { DeliveryView } from "./delivery/store.ts";
 import type { ReplayPeriod } from "./delivery/operator-queries.ts";
-import type { WebhookService } from "./service.ts";
 
 /** Deliveries of a period were not replayed. */
 const NotAllReplayed = defineProblem({
@@ -58,8 +58,8 @@ export function periodOf(call: CommandCall): ReplayPeriod {
  * two deliveries; a repeated command continues, because replayed deliveries are not found again.
  */
 export function replayAll(
-  service: Pick<WebhookService, "replay">,
-  call: Pick<CommandCall, "context" | "attempt" | "interruptible">,
+  replay: (deliveryId: Id<"webhookDelivery">) => Promise<DeliveryView>,
+  call: Pick<CommandCall, "attempt" | "interruptible">,
   found: readonly DeliveryView[],
 ): Promise<PeriodReplay> {
   const deliveries: DeliveryView[] = [];
@@ -68,7 +68,7 @@ export function replayAll(
     for (const delivery of found) {
       if (isInterrupted()) return { deliveries, refused, isInterrupted: true };
       try {
-        deliveries.push(await call.attempt(service.replay(call.context, delivery.id)));
+        deliveries.push(await call.attempt(replay(delivery.id)));
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         refused.push({ delivery, reason: error.message });

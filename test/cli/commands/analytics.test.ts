@@ -3,6 +3,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
+import {
+  getMerchantCharts,
+  getMerchantSummary,
+  getPlatformCharts,
+  getPlatformSummary,
+  listTopOrganizations,
+  listTopWallets,
+} from "../../../src/features/analytics/analytics.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import {
   presentMerchantCharts,
@@ -11,7 +19,7 @@ import {
   presentPlatformSummary,
   presentTopOrganizations,
   presentTopWallets,
-} from "../../../src/features/analytics/present.ts";
+} from "../../../src/features/analytics/records.ts";
 import { patienceMs } from "../../support/until.ts";
 import { makeDesk } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
@@ -26,15 +34,15 @@ describe("till analytics", () => {
     const period = { from: dayAt(-2), to: dayAt(1) };
     const flags = ["--from", period.from, "--to", period.to];
     const own = ["--organization", organizationId];
-    const api = await store.withApp(async ({ analytics }) => ({
-      summary: presentMerchantSummary(await analytics.summary(organizationId, period)),
-      all: presentPlatformSummary(await analytics.platformSummary(period)),
-      charts: presentMerchantCharts(await analytics.charts(organizationId, period)),
+    const api = await store.withApp(async (app) => ({
+      summary: presentMerchantSummary(await getMerchantSummary(app, organizationId, period)),
+      all: presentPlatformSummary(await getPlatformSummary(app, period)),
+      charts: presentMerchantCharts(await getMerchantCharts(app, organizationId, period)),
       allCharts: presentPlatformCharts(
-        await analytics.platformCharts({ ...period, interval: "month" }),
+        await getPlatformCharts(app, { ...period, interval: "month" }),
       ),
-      wallets: presentTopWallets(await analytics.topWallets(organizationId, period)),
-      organizations: presentTopOrganizations(await analytics.topOrganizations(period)),
+      wallets: presentTopWallets(await listTopWallets(app, organizationId, period)),
+      organizations: presentTopOrganizations(await listTopOrganizations(app, period)),
     }));
     expect(api.summary).to.include({ processedVolume: "24.00", paidInvoiceCount: 1 });
     const run = (...words: string[]) => store.json(["analytics", ...words, ...flags]);
@@ -64,8 +72,8 @@ describe("till analytics", () => {
     const month = { from: monthAt(0), to: monthAt(1) };
     const report = ["analytics", "report", "--html", file, "--month", month.from.slice(0, 7)];
     const written = await store.json([...report, ...own]);
-    const shown = await store.withApp(async ({ analytics }) =>
-      presentMerchantSummary(await analytics.summary(organizationId, month)),
+    const shown = await store.withApp(async (app) =>
+      presentMerchantSummary(await getMerchantSummary(app, organizationId, month)),
     );
     expect(written).to.deep.include({ file, organizationName: "Shop", ...pick(shown) });
     const page = await readFile(file, "utf8");

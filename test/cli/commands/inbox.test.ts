@@ -5,6 +5,7 @@ import {
   TransferListRecord,
   TransferRecord,
 } from "../../../src/features/payments/inbox/records.ts";
+import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { until } from "../../support/until.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
@@ -26,7 +27,7 @@ async function openInbox(store: DeskStore) {
     if (sandbox === null) throw new Error("the sandbox is not enabled");
     await app.start();
     const wallet = { label: "Till", network: "sandbox", address };
-    await app.wallets.create(context, organizationId, wallet);
+    await createWallet(app, context, organizationId, wallet);
     const issue = (amount: string) =>
       until(
         "issuing",

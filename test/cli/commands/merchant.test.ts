@@ -11,6 +11,7 @@ import {
   WalletListRecord,
   WalletRecord,
 } from "../../../src/features/wallets/records.ts";
+import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
 
@@ -19,7 +20,7 @@ const address = "0x52908400098527886E0F7030069857D2E4169EE7";
 async function addWallet(store: DeskStore): Promise<string> {
   const organizationId = await store.platformId();
   const { id } = await store.withApp((app) =>
-    app.wallets.create(context, organizationId, { label: "Till", network: "sandbox", address }),
+    createWallet(app, context, organizationId, { label: "Till", network: "sandbox", address }),
   );
   return id;
 }
@@ -269,7 +270,7 @@ describe("till wallet default", () => {
     const organization = await store.platformId();
     const first = await addWallet(store);
     const { id: second } = await store.withApp((app) =>
-      app.wallets.create(context, organization, {
+      createWallet(app, context, organization, {
         label: "New",
         network: "sandbox",
         address: `0x${"2".repeat(40)}`,

@@ -1,6 +1,7 @@
 // Refunds at the terminal.
 import { expect } from "chai";
 import { RefundListRecord, RefundRecord } from "../../../src/features/refunds/records.ts";
+import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { until } from "../../support/until.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 
@@ -14,7 +15,7 @@ async function openRefund(store: DeskStore) {
     const { sandbox } = app;
     if (sandbox === null) throw new Error("the sandbox is not enabled");
     await app.start();
-    await app.wallets.create(context, organizationId, { label: "T", network: "sandbox", address });
+    await createWallet(app, context, organizationId, { label: "T", network: "sandbox", address });
     const input = {
       amount: "25.00",
       settlementCurrency: "USD",

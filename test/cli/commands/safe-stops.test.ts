@@ -1,5 +1,6 @@
 // An operator's decisions about money that providers do not agree on, through the command line and nodes over HTTP.
 import { expect } from "chai";
+import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import { gapsOf, noteRefusals } from "../../../src/platform/chain/state/gaps.ts";
@@ -59,7 +60,7 @@ describe("An operator's decision about blocks and payments that not every provid
     return store.withApp(async (app) => {
       await app.start();
       const wallet = { label: "Till", network: "ethereum", xpub: xpubs.first };
-      await app.wallets.create(context, organizationId, wallet);
+      await createWallet(app, context, organizationId, wallet);
       const order = { amount: "24.00", settlementCurrency: "USD", tokenSymbol: "USDT" };
       const invoice = await until(
         "an invoice",

@@ -1,6 +1,7 @@
 // Simulated payers, network and providers, and their effect on the invoice.
 import { expect } from "chai";
 import type { Program } from "../../../src/compose/app.ts";
+import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
@@ -14,7 +15,7 @@ describe("till sandbox", () => {
   async function openShop(store: DeskStore, app: Program) {
     const organizationId = await store.platformId();
     await app.start();
-    await app.wallets.create(context, organizationId, {
+    await createWallet(app, context, organizationId, {
       label: "Till",
       network: "sandbox",
       xpub: xpubs.first,

@@ -10,6 +10,7 @@ import { findKnown, idsThatBegin, similar } from "../../../src/cli/known/known-v
 import { takesOf } from "../../../src/cli/known/takes.ts";
 import { makeProgram } from "../../../src/cli/program.ts";
 import { createApp, type Program } from "../../../src/compose/app.ts";
+import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { idPrefixes, type Id, type IdKind } from "../../../src/kernel/id.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
@@ -61,7 +62,7 @@ eachStore("completion", (store) => {
         }
       });
       const wallet = { label: "Counter", network: "sandbox", address: `0x${"ab".repeat(20)}` };
-      walletId = (await app.wallets.create(context, idOf("Shop"), wallet)).id;
+      walletId = (await createWallet(app, context, idOf("Shop"), wallet)).id;
     });
   });
   after(() => installation.remove());

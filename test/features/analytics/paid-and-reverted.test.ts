@@ -1,13 +1,13 @@
 // The figures of invoices and payments that pass through the whole program; only the chain is scripted.
 import { expect } from "chai";
 import {
-  makeAnalyticsService,
-  type AnalyticsService,
-} from "../../../src/features/analytics/service.ts";
+  getMerchantCharts,
+  getMerchantSummary,
+} from "../../../src/features/analytics/analytics.ts";
 import {
   presentMerchantCharts,
   presentMerchantSummary,
-} from "../../../src/features/analytics/present.ts";
+} from "../../../src/features/analytics/records.ts";
 import type { InvoiceView } from "../../../src/features/invoices/present.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
@@ -25,7 +25,6 @@ eachStore("Figures of a shop", (store) => {
   let shop: Shop;
   let chain: ScriptedChain;
   let market: Market;
-  let analytics: AnalyticsService;
   beforeEach(async () => {
     shop = await openShop(await store.open(), "ethereum");
     const startAt = shop.now() - 200 * blockMs;
@@ -34,8 +33,6 @@ eachStore("Figures of a shop", (store) => {
     market = openMarket(shop, "ethereum", chain.client);
     await market.look();
     await shop.addWallet("ethereum", { xpub: xpubs.first });
-    const { db, networks } = shop;
-    analytics = makeAnalyticsService({ db, networks, clock: { now: () => shop.now() } });
   });
 
   const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
@@ -54,13 +51,15 @@ eachStore("Figures of a shop", (store) => {
     await market.look();
   }
   const summary = async () => {
-    const told = presentMerchantSummary(await analytics.summary(shop.organizationId, {}));
+    const told = presentMerchantSummary(
+      await getMerchantSummary(shop.app, shop.organizationId, {}),
+    );
     const { processedVolume, paymentCount, invoiceCount, paidInvoiceCount } = told;
     const { outstandingAmount } = told;
     return { processedVolume, paymentCount, invoiceCount, paidInvoiceCount, outstandingAmount };
   };
   const statuses = async () => {
-    const told = presentMerchantCharts(await analytics.charts(shop.organizationId, {}));
+    const told = presentMerchantCharts(await getMerchantCharts(shop.app, shop.organizationId, {}));
     return Object.fromEntries(
       told.invoiceStatusBreakdown
         .filter(({ count }) => count !== 0)

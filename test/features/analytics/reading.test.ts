@@ -1,9 +1,13 @@
 // How a period is read from sums by hour and day, without a store.
 import { expect } from "chai";
 import fc from "fast-check";
-import { bucketOf, bucketsMax, bucketsOf } from "../../../src/features/analytics/buckets.ts";
-import { TooManyBuckets } from "../../../src/features/analytics/errors.ts";
-import { planReading } from "../../../src/features/analytics/range.ts";
+import {
+  bucketOf,
+  bucketsMax,
+  bucketsOf,
+  planReading,
+  TooManyBuckets,
+} from "../../../src/features/analytics/periods.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 
 const start = Date.UTC(2026, 1, 27);

@@ -1,7 +1,9 @@
 // The cursors of events that are valid after restores.
 import { expect } from "chai";
 import { epochsAfter } from "../../../src/features/events/cursor-epochs.ts";
-import { makeEventService } from "../../../src/features/events/service.ts";
+import { listEvents } from "../../../src/features/events/events.ts";
+import { appOf } from "../../support/context.ts";
+import { serverSecret as secret } from "../../support/secret.ts";
 import { anyStore } from "../../support/store/stores.ts";
 
 const restoreOf = (id: string, eventPosition: number) => ({
@@ -44,8 +46,8 @@ anyStore("the service of events", (store) => {
       reads += 1;
       return reads === 1 ? Promise.reject(new Error("the store is away")) : db.findOne(...asked);
     };
-    const service = makeEventService({ db: { ...db, findOne }, cursorKey: new Uint8Array(32) });
-    const list = () => service.list("org_1", {});
+    const app = appOf({ db: { ...db, findOne }, secret });
+    const list = () => listEvents(app, "org_1", {});
     const failed: unknown = await list().catch((error: unknown) => error);
     expect(failed).to.have.property("message", "the store is away");
     for (let time = 0; time < 2; time += 1) expect((await list()).data).to.deep.equal([]);

@@ -11,7 +11,9 @@ import type { Id } from "../../../src/kernel/id.ts";
 import { eventCatalogue, type EventType } from "../../../src/platform/events/catalogue.ts";
 import { eventBody } from "../../../src/platform/events/index.ts";
 import { linkLimits } from "../../../src/features/invoices/issuing/link-limits.ts";
-import { createRelay } from "../../../src/platform/events/relay.ts";
+import { delivererOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
+import { fanOutEvents } from "../../../src/features/webhooks/delivery/fan-out.ts";
+import { createRelay, type Subscriber } from "../../../src/platform/events/relay.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus, legalFields, register } from "../../support/app.ts";
 import { formatted } from "../../support/formatted.ts";
@@ -243,8 +245,13 @@ eachStore("the golden event bodies", (store) => {
   /** An endpoint where nothing arrives for a day, and that is then disabled. */
   async function failing(): Promise<void> {
     const endpoint = await made("/webhook-endpoints", { url: "http://127.0.0.1:9/" });
-    const { db, leases, deliverer, capacityWatch, fanOut } = counter.app.app;
-    const subscribers = [capacityWatch, fanOut];
+    const { app } = counter.app;
+    const { db, leases, capacityWatch } = app;
+    const deliverer = delivererOf(app);
+    const subscribers: Subscriber[] = [
+      capacityWatch,
+      (tx, relayed) => fanOutEvents(tx, app, relayed),
+    ];
     const relay = createRelay({ db, leases, subscribers, context: testContext });
     const send = async () => {
       const { signal } = new AbortController();

@@ -1,13 +1,14 @@
 // CSV exports over HTTP: complete, equal to the API's records, confined to an organization, recorded.
 import { expect } from "chai";
 import type { CsvColumns } from "../../../src/api/declare/csv.ts";
-import { makeExportService, tableExports } from "../../../src/features/exports/service.ts";
+import { openExport, tableExports } from "../../../src/features/exports/exports.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { encodeAmount } from "../../../src/platform/database/schema/table.ts";
 import { parseCsv } from "../../../src/kernel/csv.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
+import { appOf } from "../../support/context.ts";
+import { enabledNetworks } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { openEstate, type Estate } from "../../api/estate.ts";
 import { expectProblem } from "../../api/problem.ts";
@@ -186,7 +187,8 @@ eachStore("an export", (store) => {
   });
 
   it("has every row of several pages once, within its times, and none that comes later", async () => {
-    const { db, ids, exports } = estate.app.app;
+    const { app } = estate.app;
+    const { db, ids } = app;
     const organizationId = (await estate.counter.merchant()).organizationId as Id<"organization">;
     const [template] = await db.find(invoices, "WHERE status = 'draft' LIMIT 1");
     if (template === undefined) throw new Error("there is no draft");
@@ -210,7 +212,7 @@ eachStore("an export", (store) => {
     await add(600, start);
     await add(600, start + 600);
     const range = { organizationId, createdFrom: start + 1, createdTo: start + 1_199 };
-    const { pages } = await exports.open(testContext, "invoices", range);
+    const { pages } = await openExport(app, testContext, "invoices", range);
     const found: (string | null)[] = [];
     for await (const page of pages) {
       if (found.length === 0) await add(1, start + 1_199);
@@ -218,32 +220,32 @@ eachStore("an export", (store) => {
     }
     expect(new Set(found).size).to.equal(1_198);
     expect(found).to.have.lengthOf(1_198).and.to.deep.equal(found.toSorted());
-    const all = await exports.open(testContext, "invoices", { ...range, organizationId: null });
+    const all = await openExport(app, testContext, "invoices", { ...range, organizationId: null });
     let count = 0;
     for await (const page of all.pages) count += page.length;
     expect(count).to.equal(1_198);
 
     // By default until now, and no further than until the program stops.
     const stopping = new AbortController();
-    const service = makeExportService({
+    const stopped = appOf({
       db,
       clock: { now: () => start + 1_199 },
-      journal: createJournal({ ids, wake: () => undefined }),
-      networks: new Map(),
+      networks: enabledNetworks(),
       stopping: stopping.signal,
     });
     const made = async (most: number) => {
       const range = { organizationId, createdFrom: start };
       let sum = 0;
-      for await (const page of (await service.open(testContext, "invoices", range)).pages) {
+      const { pages } = await openExport(stopped, testContext, "invoices", range);
+      for await (const page of pages) {
         sum += page.length;
         if (sum > most) stopping.abort();
       }
       return sum;
     };
     expect(await made(2_000)).to.equal(1_201);
-    const stopped = await made(500).catch((error: unknown) => (error as Error).name);
-    expect(stopped).to.equal("AbortError");
+    const outcome = await made(500).catch((error: unknown) => (error as Error).name);
+    expect(outcome).to.equal("AbortError");
   });
 
   it("is for members of the organization only, and an unknown column or wrong time is named", async () => {

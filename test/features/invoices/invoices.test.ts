@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/present.ts";
+import { archiveWallet, releaseWallet } from "../../../src/features/wallets/wallets.ts";
 import { day, second } from "../../../src/kernel/clock.ts";
 import { defineProblem } from "../../../src/kernel/errors.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -216,7 +217,7 @@ eachStore("invoices", (store) => {
       const elsewhere = await shop.addWallet("bsc", {
         address: "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
       });
-      await shop.wallets.archive(testContext, shop.organizationId, newer.id);
+      await archiveWallet(shop.app, testContext, shop.organizationId, newer.id);
       const refused = [
         [foreign.id, 404, "not_found"],
         [shop.ids.next("wallet", shop.now()), 404, "not_found"],
@@ -231,7 +232,7 @@ eachStore("invoices", (store) => {
 
     it("lets a draft with one option name a wallet that cannot receive yet", async () => {
       const wallet = await shop.addWallet("tron", { address });
-      await shop.wallets.archive(testContext, shop.organizationId, wallet.id);
+      await archiveWallet(shop.app, testContext, shop.organizationId, wallet.id);
       const draft = await shop.create({ draft: true, walletId: wallet.id });
       expect(draft).to.include({ status: "draft", walletId: wallet.id });
       const issued = shop.invoices.update(
@@ -325,7 +326,7 @@ eachStore("invoices", (store) => {
     it("has another amount than another organization's invoice at the same address", async () => {
       const wallet = await shop.addWallet("tron", { address });
       expect((await shop.create()).payableAmount).to.equal(25_000_000n);
-      await shop.wallets.release(testContext, wallet.id);
+      await releaseWallet(shop.app, testContext, wallet.id);
       const other = await shop.addOrganization();
       await shop.addWallet("tron", { address }, other);
       const { invoice } = await shop.invoices.create(testContext, other, {

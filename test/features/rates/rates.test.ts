@@ -6,8 +6,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createQuotes } from "../../../src/features/rates/quotes.ts";
-import { ratesMetrics } from "../../../src/features/rates/metrics.ts";
-import { presentRates } from "../../../src/features/rates/present.ts";
+import { ratesMetrics } from "../../../src/features/rates/api.ts";
+import { presentRates } from "../../../src/features/rates/commands.ts";
+import {
+  acceptRate,
+  listRates,
+  ratesHealth,
+  refreshRates,
+} from "../../../src/features/rates/rates.ts";
 import { formatRate } from "../../../src/kernel/money/rate.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import {
@@ -17,6 +23,7 @@ import {
   type Answer,
   type TestApp,
 } from "../../support/app.ts";
+import { appOf } from "../../support/context.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
@@ -120,7 +127,7 @@ anyStore("an invoice at an exchange rate", function (store) {
       if (price === null) sources.prices.delete(path);
       else sources.prices.set(path, price);
     }
-    const views = await app.app.rates.refresh(testContext);
+    const views = await refreshRates(app.app, testContext);
     app.clock.advance(1_000);
     return views.find(({ pair }) => pair.name === "EUR/USD");
   }
@@ -148,11 +155,9 @@ anyStore("an invoice at an exchange rate", function (store) {
 
   /** Returns the pair with sources as operators see it, and its metrics. */
   async function shown(at: number) {
-    const { rates } = app.app;
-    const metrics = ratesMetrics({ clock: { now: () => at }, rates } as Parameters<
-      typeof ratesMetrics
-    >[0]);
-    const { data } = presentRates(await rates.list());
+    const { db, config } = app.app;
+    const metrics = ratesMetrics(appOf({ db, config, clock: { now: () => at } }));
+    const { data } = presentRates(await listRates(app.app));
     return { metrics: await metrics.read(), pair: data.find(({ pair }) => pair === "EUR/USD") };
   }
   const labels = { pair: "EUR/USD" };
@@ -178,7 +183,7 @@ anyStore("an invoice at an exchange rate", function (store) {
   it("is quoted by one pair in either direction, from what was stored at most so long ago", async () => {
     await quoted(price("1.1"));
     const { db, config } = app.app;
-    const euro = async () => (await app.app.rates.list())[0];
+    const euro = async () => (await listRates(app.app))[0];
     const quotedAt = (await euro())?.accepted?.at ?? 0;
     let now = quotedAt + 1_500;
     const clock = { now: () => now };
@@ -212,9 +217,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     });
     expect(pair).to.deep.include({ status: "fresh", pending: null, problem: null });
     expect(pair?.quote).to.include({ rate: "1.1", source: "one, two", sources: 2 });
-    const fixed = presentRates(await app.app.rates.list()).data.find(
-      (one) => one.pair === "USD/CHF",
-    );
+    const fixed = presentRates(await listRates(app.app)).data.find((one) => one.pair === "USD/CHF");
     expect(fixed).to.deep.include({ status: "fixed", checkedAt: null, sources: 0 });
     expect(fixed?.quote).to.include({ rate: "0.8", source: "fixed", sources: 0 });
 
@@ -283,17 +286,17 @@ anyStore("an invoice at an exchange rate", function (store) {
 
   it("is issued with one of two sources, and refused when the quote is stale", async () => {
     await quoted(price("1.0834"), "<!doctype html>");
-    const [known] = (await app.app.rates.health()).problems;
+    const [known] = (await ratesHealth(app.app)).problems;
     expect(known).to.equal("EUR/USD: two: its answer is HTML");
-    expect(await app.app.rates.health()).to.include({ status: "degraded" });
+    expect(await ratesHealth(app.app)).to.include({ status: "degraded" });
     await expectStatus(create({}), 201);
     await quoted("<!doctype html>");
     app.clock.advance(14 * minuteMs);
     await expectStatus(create({}), 201);
     app.clock.advance(minuteMs);
     await isRefused(create({}));
-    expect(await app.app.rates.health()).to.include({ status: "down" });
-    expect((await app.app.rates.list())[0]?.status).to.equal("stale");
+    expect(await ratesHealth(app.app)).to.include({ status: "down" });
+    expect((await listRates(app.app))[0]?.status).to.equal("stale");
   });
 
   it("ignores a jump until the next check or the operator confirms it", async () => {
@@ -305,7 +308,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     await quoted(price("10.9"));
     expect((await expectStatus(create({}), 201)).body["exchangeRate"]).to.equal("10.9");
     await quoted(price("1.0834"));
-    const accepted = await app.app.rates.accept(testContext, "EUR/USD");
+    const accepted = await acceptRate(app.app, testContext, "EUR/USD");
     expect(accepted).to.deep.include({ status: "fresh", pending: null, problem: null });
     app.clock.advance(1_000);
     expect((await expectStatus(create({}), 201)).body["exchangeRate"]).to.equal("1.0834");

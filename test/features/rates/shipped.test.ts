@@ -10,8 +10,15 @@ import {
   type Answer,
   type TestApp,
 } from "../../support/app.ts";
-import { makeRatesService } from "../../../src/features/rates/service.ts";
+import type { App } from "../../../src/app.ts";
+import {
+  listRates,
+  ratesHealth,
+  refreshDueRates,
+  refreshRates,
+} from "../../../src/features/rates/rates.ts";
 import { silentLogger, type Logger } from "../../../src/platform/logger/index.ts";
+import { appOf } from "../../support/context.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { kinds, sample, startRateSources, type RateSources } from "../../support/rate-sources.ts";
 import { testContext } from "../../support/store/stores.ts";
@@ -55,7 +62,7 @@ describe("the shipped exchange rates", () => {
   });
   beforeEach(async () => {
     for (const kind of kinds) sources.set(kind, {});
-    await app.app.rates.refresh(testContext);
+    await refreshRates(app.app, testContext);
     app.clock.advance(second);
   });
 
@@ -76,24 +83,16 @@ describe("the shipped exchange rates", () => {
     const answer = await expectStatus(create(code), 201);
     return Number(answer.body["exchangeRate"]);
   };
-  const euro = async () => (await app.app.rates.list()).find(({ pair }) => pair.name === "EUR/USD");
+  const euro = async () => (await listRates(app.app)).find(({ pair }) => pair.name === "EUR/USD");
   async function refresh() {
-    await app.app.rates.refresh(testContext);
+    await refreshRates(app.app, testContext);
     app.clock.advance(second);
   }
 
-  /** A service of another process on the same store. */
-  function anotherService(logger: Logger) {
+  /** The app of another process on the same store. */
+  function anotherApp(logger: Logger): App {
     const { config, db, clock } = app.app;
-    return makeRatesService({
-      db,
-      clock,
-      plan: config.rates,
-      fetch,
-      stopping: new AbortController().signal,
-      logger,
-      journal: { record: () => [], recordChoice: () => Promise.resolve() },
-    });
+    return appOf({ config, db, clock, logger });
   }
 
   it("quote all ten currencies, and fix the rate in the invoice", async () => {
@@ -118,7 +117,7 @@ describe("the shipped exchange rates", () => {
     }
     const state = await euro();
     expect(state?.accepted?.sources).to.deep.equal([...kinds]);
-    expect(await app.app.rates.health()).to.deep.include({ status: "ok", problems: [] });
+    expect(await ratesHealth(app.app)).to.deep.include({ status: "ok", problems: [] });
   });
 
   it("refuse a currency without a pair, issued or drafted, and list those that have one", async () => {
@@ -135,9 +134,9 @@ describe("the shipped exchange rates", () => {
   it("log a new problem once for all its pairs, and once that all have quotes again", async () => {
     const lines: unknown[][] = [];
     const note = (...line: unknown[]) => void lines.push(line.slice(0, 2));
-    const service = anotherService({ ...silentLogger, warn: note, info: note });
+    const other = anotherApp({ ...silentLogger, warn: note, info: note });
     const logged = async () => {
-      for (let time = 0; time < 2; time += 1) await service.refresh(testContext);
+      for (let time = 0; time < 2; time += 1) await refreshRates(other, testContext);
       return lines.splice(0);
     };
     expect(await logged()).to.deep.equal([]);
@@ -158,7 +157,7 @@ describe("the shipped exchange rates", () => {
     sources.set("coinbase", { status: 500 });
     await refresh();
     expect((await euro())?.accepted?.sources).to.deep.equal(["ecb", "er-api"]);
-    const { status, problems } = await app.app.rates.health();
+    const { status, problems } = await ratesHealth(app.app);
     expect(status).to.equal("degraded");
     expect(problems).to.have.length(1);
     expect(problems[0]).to.match(/^AUD\/USD, .*TRY\/USD: coinbase: it answered HTTP 500$/);
@@ -203,7 +202,7 @@ describe("the shipped exchange rates", () => {
     expect((await euro())?.problem).to.include("the sources disagree");
     expect((await euro())?.accepted?.at).to.equal(before);
     // The currencies that the liar is honest about go on.
-    const pound = (await app.app.rates.list()).find(({ pair }) => pair.name === "GBP/USD");
+    const pound = (await listRates(app.app)).find(({ pair }) => pair.name === "GBP/USD");
     expect(pound?.accepted?.sources).to.deep.equal(["ecb", "er-api"]);
   });
 
@@ -237,8 +236,8 @@ describe("the shipped exchange rates", () => {
   it("are not queried again at once after a restart", async () => {
     const asked = () => kinds.map((kind) => sources.asked(kind));
     const before = asked();
-    const restarted = anotherService(silentLogger);
-    const look = () => restarted.refreshDue(testContext, () => Promise.resolve());
+    const restarted = anotherApp(silentLogger);
+    const look = () => refreshDueRates(restarted, testContext, () => Promise.resolve());
     await look();
     expect(asked()).to.deep.equal(before);
     app.clock.advance(5 * minute);

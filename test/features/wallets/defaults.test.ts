@@ -1,8 +1,14 @@
 // The wallets at which invoices without a walletId are paid, and who may choose them.
 import { expect } from "chai";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
+import { listDefaultWallets, setDefaultWallet } from "../../../src/features/wallets/defaults.ts";
 import type { WalletView } from "../../../src/features/wallets/store.ts";
 import { wallets } from "../../../src/features/wallets/table.ts";
+import {
+  archiveWallet,
+  createWallet,
+  releaseWallet,
+} from "../../../src/features/wallets/wallets.ts";
 import type { Actor } from "../../../src/kernel/actor.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -52,16 +58,16 @@ eachStore("default wallets", (store) => {
     receiver: { address: string } | { xpub: string },
     organizationId = shop.organizationId,
   ): Promise<WalletView> =>
-    shop.wallets.create(contextOf(keyActor(organizationId)), organizationId, {
+    createWallet(shop.app, contextOf(keyActor(organizationId)), organizationId, {
       label: "By key",
       network,
       ...receiver,
     });
   const archive = ({ id }: WalletView) =>
-    shop.wallets.archive(testContext, shop.organizationId, id);
+    archiveWallet(shop.app, testContext, shop.organizationId, id);
   /** The default and the reserves of a network. */
   async function placesOn(network: string): Promise<readonly Id<"wallet">[]> {
-    const all = await shop.wallets.listDefaults(shop.organizationId);
+    const all = await listDefaultWallets(shop.app, shop.organizationId);
     const found = all.find((each) => each.network === network);
     return (found?.places ?? []).map(({ walletId }) => walletId);
   }
@@ -164,7 +170,7 @@ eachStore("default wallets", (store) => {
     it("leave the network without a default if the operator releases it", async () => {
       const wallet = await shop.addWallet("tron", onTron[0] ?? evm(0));
       await shop.addWallet("tron", onTron[1] ?? evm(0));
-      await shop.wallets.release(testContext, wallet.id);
+      await releaseWallet(shop.app, testContext, wallet.id);
       expect(await refused()).to.equal("no_default_wallet");
     });
 
@@ -285,7 +291,7 @@ eachStore("default wallets", (store) => {
       const wallet = await shop.addWallet("tron", onTron[0] ?? evm(0));
       const input = { walletId: wallet.id, reserveWalletIds: [] };
       const set = (actor: Actor) =>
-        shop.wallets.setDefault(contextOf(actor), shop.organizationId, "tron", input);
+        setDefaultWallet(shop.app, contextOf(actor), shop.organizationId, "tron", input);
       expect(await refusal(set(keyActor()))).to.include({ status: 403, code: "forbidden" });
       const former = {
         type: "user",

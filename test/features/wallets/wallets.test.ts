@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { Network } from "../../../src/platform/chain/networks.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
+import type { App } from "../../../src/app.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
+import type { Config } from "../../../src/platform/config/config.ts";
 import { UniqueViolation } from "../../../src/platform/database/errors.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { events } from "../../../src/platform/events/table.ts";
@@ -9,12 +9,13 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
 import { findWallet, raisePaidIndexes } from "../../../src/features/wallets/store.ts";
+import { presentWallet, type CreateWalletInput } from "../../../src/features/wallets/records.ts";
 import {
-  makeWalletService,
-  type WalletInput,
-  type WalletService,
-} from "../../../src/features/wallets/service.ts";
-import { presentWallet } from "../../../src/features/wallets/present.ts";
+  archiveWallet,
+  createWallet,
+  listWallets,
+  releaseWallet,
+} from "../../../src/features/wallets/wallets.ts";
 import { takeAddresses } from "../../../src/features/wallets/ownership.ts";
 import { continueIndexes } from "../../../src/features/wallets/after-restore.ts";
 import { hasWideGap } from "../../../src/features/wallets/rules.ts";
@@ -24,8 +25,9 @@ import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
 import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
 import { evmKind } from "../../../src/platform/chain/evm/kind.ts";
 import { tronKind } from "../../../src/platform/chain/tron/kind.ts";
+import { appOf } from "../../support/context.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { addOrganization, testNetworks, xpubs } from "../../support/merchants.ts";
+import { addOrganization, enabledNetworks, xpubs } from "../../support/merchants.ts";
 
 const evmAddress = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const seed = "legal winner thank year wave sausage worth useful legal winner thank yellow";
@@ -42,33 +44,33 @@ async function refusal(work: Promise<unknown>): Promise<Problem> {
 
 eachStore("the wallets API", (store) => {
   let db: Database;
-  let service: WalletService;
+  let app: App;
   let shop: Id<"organization">;
   let other: Id<"organization">;
-  const networks: ReadonlyMap<string, Network> = testNetworks("tron", "ethereum", "polygon");
+  const networks = enabledNetworks("tron", "ethereum", "polygon");
   const ids = createIds(systemRandom);
   let now = 1_800_000_000_000;
 
   beforeEach(async () => {
     db = await store.open();
-    const clock = { now: () => now };
-    service = makeWalletService({
-      db,
-      clock,
-      ids,
-      journal: createJournal({ ids, wake: () => undefined }),
-      networks,
-      limits: { active: 100, verification: "off" },
-    });
+    app = limited(100, "off");
     shop = await addOrganization(db, ids, now);
     other = await addOrganization(db, ids, now);
     now += 1_000;
   });
 
+  const limited = (walletsPerOrganization: number, verification: Config["verification"]) =>
+    appOf({
+      db,
+      clock: { now: () => now },
+      ids,
+      networks,
+      config: { walletsPerOrganization, verification } as Config,
+    });
   const create = (
     organizationId: Id<"organization">,
-    input: Partial<WalletInput> & { network: string },
-  ) => service.create(testContext, organizationId, { label: "Till", ...input });
+    input: Partial<CreateWalletInput> & { network: string },
+  ) => createWallet(app, testContext, organizationId, { label: "Till", ...input });
 
   it("stores an address in canonical form and shows it in its network's notation", async () => {
     const wallet = await create(shop, { network: "ethereum", address: evmAddress.toLowerCase() });
@@ -96,17 +98,8 @@ eachStore("the wallets API", (store) => {
   describe("limits the wallets of an organization", () => {
     let place = 0;
     const fresh = () => `0x${(0xb00000 + (place += 1)).toString(16).padStart(40, "1")}`;
-    const limited = (active: number, verification: "required" | "off" = "required") =>
-      makeWalletService({
-        db,
-        clock: { now: () => now },
-        ids,
-        networks,
-        limits: { active, verification },
-        journal: createJournal({ ids, wake: () => undefined }),
-      });
-    const register = (limitedBy: WalletService, owner = shop) =>
-      limitedBy.create(testContext, owner, {
+    const register = (limitedBy: App, owner = shop) =>
+      createWallet(limitedBy, testContext, owner, {
         label: "Till",
         network: "ethereum",
         address: fresh(),
@@ -122,9 +115,9 @@ eachStore("the wallets API", (store) => {
     };
 
     it("to two until it is approved, however many callers register at once", async () => {
-      const service = limited(100);
+      const strict = limited(100, "required");
       const callers = Array.from({ length: 64 }, () =>
-        register(service).then(
+        register(strict).then(
           () => null,
           (error: unknown) => error as Problem,
         ),
@@ -133,47 +126,47 @@ eachStore("the wallets API", (store) => {
       expect(refused.map(({ code }) => code)).to.deep.equal(Array(62).fill("wallet_limit"));
       expect(await db.find(wallets, "WHERE organization_id = $1", [shop])).to.have.length(2);
       // Nobody else's wallets count.
-      await register(service, other);
-      await refusedAs(register(service), "not approved has at most 2 active wallets");
+      await register(strict, other);
+      await refusedAs(register(strict), "not approved has at most 2 active wallets");
     });
 
     it("to twenty with those that it archived before its approval", async () => {
-      const service = limited(100);
+      const strict = limited(100, "required");
       for (let count = 0; count < 20; count += 1) {
-        const { id } = await register(service);
-        await service.archive(testContext, shop, id);
+        const { id } = await register(strict);
+        await archiveWallet(app, testContext, shop, id);
       }
-      await refusedAs(register(service), "registers at most 20 wallets, archived ones included");
+      await refusedAs(register(strict), "registers at most 20 wallets, archived ones included");
       await setStanding({ verificationStatus: "approved" });
-      await register(service);
+      await register(strict);
     });
 
     it("to the operator's number once it is approved, and again to two if the approval is withdrawn", async () => {
-      const service = limited(5);
-      await register(service);
-      await register(service);
-      await refusedAs(register(service), "wait for its approval");
+      const strict = limited(5, "required");
+      await register(strict);
+      await register(strict);
+      await refusedAs(register(strict), "wait for its approval");
       await setStanding({ verificationStatus: "approved" });
-      await Promise.all([register(service), register(service), register(service)]);
-      await refusedAs(register(service), "at most 5 active wallets");
+      await Promise.all([register(strict), register(strict), register(strict)]);
+      await refusedAs(register(strict), "at most 5 active wallets");
       // Wallets beyond a lower limit stay.
       await setStanding({ verificationStatus: "rejected" });
-      await refusedAs(register(service), "at most 2 active wallets");
-      const active = await service.list(shop, { status: "active" });
+      await refusedAs(register(strict), "at most 2 active wallets");
+      const active = await listWallets(app, shop, { status: "active" });
       expect(active.data).to.have.length(5);
       expect(await register(limited(6, "off"))).to.include({ status: "active" });
     });
 
     it("to those of before if it is suspended while it registers one", async () => {
-      const service = limited(100);
-      await register(service);
+      const strict = limited(100, "required");
+      await register(strict);
       await setStanding({ status: "suspended" });
-      expect(await refusal(register(service))).to.include({
+      expect(await refusal(register(strict))).to.include({
         status: 403,
         code: "organization_suspended",
       });
       await setStanding({ status: "active" });
-      await register(service);
+      await register(strict);
     });
   });
 
@@ -262,24 +255,24 @@ eachStore("the wallets API", (store) => {
   it("releases an address with its last active wallet, and not before", async () => {
     const first = await create(shop, { network: "ethereum", address: evmAddress });
     const second = await create(shop, { network: "polygon", address: evmAddress });
-    await service.archive(testContext, shop, first.id);
+    await archiveWallet(app, testContext, shop, first.id);
     expect(
       await refusal(create(other, { network: "ethereum", address: evmAddress })),
     ).to.have.property("status", 409);
-    const released = await service.release(testContext, second.id);
+    const released = await releaseWallet(app, testContext, second.id);
     expect(released).to.include({ status: "archived", archivedAt: now });
     await create(other, { network: "ethereum", address: evmAddress });
   });
 
   it("archives once, without effect the second time; another's wallet gets 404", async () => {
     const wallet = await create(shop, { network: "ethereum", address: evmAddress });
-    expect(await refusal(service.archive(testContext, other, wallet.id))).to.have.property(
+    expect(await refusal(archiveWallet(app, testContext, other, wallet.id))).to.have.property(
       "status",
       404,
     );
-    const archived = await service.archive(testContext, shop, wallet.id);
+    const archived = await archiveWallet(app, testContext, shop, wallet.id);
     now += 1_000;
-    expect(await service.archive(testContext, shop, wallet.id)).to.deep.equal(archived);
+    expect(await archiveWallet(app, testContext, shop, wallet.id)).to.deep.equal(archived);
     const told = await db.find(events, "WHERE object_id = $1 ORDER BY id", [wallet.id]);
     expect(told.map(({ type, objectVersion }) => [type, objectVersion])).to.deep.equal([
       ["wallet.created", 1],
@@ -295,16 +288,16 @@ eachStore("the wallets API", (store) => {
       now += 1_000;
       made.push(await create(shop, { network: place === 2 ? "polygon" : "ethereum", address }));
     }
-    await service.archive(testContext, shop, made[0]?.id ?? "wal_");
+    await archiveWallet(app, testContext, shop, made[0]?.id ?? "wal_");
     const newestFirst = made.map(({ id }) => id).reverse();
-    const first = await service.list(shop, { limit: "3" });
+    const first = await listWallets(app, shop, { limit: "3" });
     expect(first.data.map(({ id }) => id)).to.deep.equal(newestFirst.slice(0, 3));
-    const rest = await service.list(shop, { limit: "3", cursor: first.nextCursor ?? "" });
+    const rest = await listWallets(app, shop, { limit: "3", cursor: first.nextCursor ?? "" });
     expect(rest.data.map(({ id }) => id)).to.deep.equal(newestFirst.slice(3));
     expect(rest.nextCursor).to.equal(null);
-    const active = await service.list(shop, { network: "ethereum", status: "active" });
+    const active = await listWallets(app, shop, { network: "ethereum", status: "active" });
     expect(active.data.map(({ id }) => id)).to.deep.equal([made[3]?.id, made[2]?.id]);
-    expect((await service.list(other, {})).data).to.deep.equal([]);
+    expect((await listWallets(app, other, {})).data).to.deep.equal([]);
   });
 
   describe("of an extended key", () => {
@@ -345,8 +338,8 @@ eachStore("the wallets API", (store) => {
       const second = await create(shop, { network: "polygon", xpub: xpubs.first });
       expect(second.nextIndex).to.equal(1);
       expect(await take(second.id)).to.include({ index: 1 });
-      await service.archive(testContext, shop, first.id);
-      await service.archive(testContext, shop, second.id);
+      await archiveWallet(app, testContext, shop, first.id);
+      await archiveWallet(app, testContext, shop, second.id);
       expect(await take(first.id)).to.equal(null);
       const again = await create(shop, { network: "ethereum", xpub: xpubs.first });
       expect(await take(again.id)).to.include({ index: 2 });
@@ -355,7 +348,7 @@ eachStore("the wallets API", (store) => {
     it("skips an address that is or was a wallet itself", async () => {
       const own = formatAddress(deriveAddress(xpubs.first, 1));
       const wallet = await create(shop, { network: "polygon", address: own });
-      await service.archive(testContext, shop, wallet.id);
+      await archiveWallet(app, testContext, shop, wallet.id);
       const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
       expect(await take(key.id)).to.include({ index: 0 });
       expect(await take(key.id)).to.include({ index: 2 });

@@ -1,5 +1,6 @@
 // Ways into the network of the server, tried as a merchant would: what listens there is never connected to.
 import { expect } from "chai";
+import { createWebhookEndpoint } from "../../../src/features/webhooks/endpoints.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
 import { hostileUrls } from "../../platform/outbound/hostile-urls.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
@@ -62,7 +63,7 @@ eachStore("a canary in the server's network", (store) => {
     });
     try {
       const url = `https://rebind.test:${String(canary.port)}/hook`;
-      await here.service.createEndpoint(testContext, here.shop, { url });
+      await createWebhookEndpoint(here.app, testContext, here.shop, { url }, undefined, here.guard);
       await here.emit("invoice.paid");
       await here.deliver();
       const [delivery] = await here.deliveries();

@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
+import {
+  getWebhookDelivery,
+  listReplayableDeliveries,
+  listWebhookDeliveries,
+  replayWebhookDelivery,
+  testWebhookEndpoint,
+} from "../../../src/features/webhooks/deliveries.ts";
 import { notFailing } from "../../../src/features/webhooks/endpoints/failure-policy.ts";
-import { presentDelivery } from "../../../src/features/webhooks/present.ts";
+import { presentDelivery } from "../../../src/features/webhooks/records.ts";
 import type { Attempt } from "../../../src/features/webhooks/delivery/attempt.ts";
 import { deliveryBacklog } from "../../../src/features/webhooks/delivery/backlog.ts";
 import {
@@ -11,7 +18,14 @@ import {
 } from "../../../src/features/webhooks/delivery/leases.ts";
 import { recordAttempts } from "../../../src/features/webhooks/delivery/record-attempts.ts";
 import type { DeliveryRow } from "../../../src/features/webhooks/delivery/store.ts";
-import { makeEndpointWriter } from "../../../src/features/webhooks/endpoints/writer.ts";
+import {
+  createWebhookEndpoint,
+  disableWebhookEndpoint,
+  getWebhookEndpoint,
+  listWebhookEndpoints,
+  removeWebhookEndpoint,
+  updateWebhookEndpoint,
+} from "../../../src/features/webhooks/endpoints.ts";
 import {
   webhookAttempts,
   webhookDeliveries,
@@ -64,11 +78,14 @@ eachStore("webhook deliveries", (store) => {
     const shop = await addOrganization(db, createIds(systemRandom), here.clock.now());
     const url = `http://127.0.0.1:${String(port)}/`;
     for (let count = 0; count < 10; count += 1) {
-      await here.service.createEndpoint(testContext, shop, { url, eventTypes: ["invoice.paid"] });
+      await createWebhookEndpoint(here.app, testContext, shop, {
+        url,
+        eventTypes: ["invoice.paid"],
+      });
     }
     await db.write(testContext, (tx) => {
       for (let count = 0; count < eventCount; count += 1) {
-        here.journal.record(tx, here.clock.now(), {
+        here.app.journal.record(tx, here.clock.now(), {
           organizationId: shop,
           subjectType: "invoice",
           subjectId: "inv_1",
@@ -149,16 +166,7 @@ eachStore("webhook deliveries", (store) => {
       });
     });
     beforeRecording();
-    await recordAttempts(
-      {
-        db,
-        clock: here.clock,
-        randomBytes: systemRandom,
-        endpointWriter: makeEndpointWriter({ journal: here.journal }),
-        context: testContext,
-      },
-      { attempts, failing, isClosing: false },
-    );
+    await recordAttempts(here.app, { attempts, failing, isClosing: false });
   }
 
   const endpointRow = (id: Id<"webhookEndpoint">) =>
@@ -260,7 +268,7 @@ eachStore("webhook deliveries", (store) => {
     const all = await here.endpoint(target.port);
     const some = await here.endpoint(target.port, ["invoice.expired"]);
     const off = await here.endpoint(target.port);
-    await here.service.disableEndpoint(testContext, here.shop, off.id);
+    await disableWebhookEndpoint(here.app, testContext, here.shop, off.id);
     await here.emit("invoice.issued", "invoice.expired");
     await here.deliver();
     const deliveries = await here.deliveries();
@@ -348,7 +356,7 @@ eachStore("webhook deliveries", (store) => {
     if (first === undefined) throw new Error("no attempt was made");
     const more = Array.from({ length: 120 }, (_, place) => ({ ...first, number: place + 2 }));
     await db.write(testContext, (tx) => tx.insertMany(webhookAttempts, more));
-    const { attempts } = await here.service.getDelivery(here.shop, first.deliveryId);
+    const { attempts } = await getWebhookDelivery(here.app, here.shop, first.deliveryId);
     const numbers = Array.from({ length: 100 }, (_, place) => place + 22);
     expect(attempts.map(({ number }) => number)).to.deep.equal(numbers);
   });
@@ -397,7 +405,8 @@ eachStore("webhook deliveries", (store) => {
     await here.emit("invoice.created", "invoice.issued", "invoice.paid");
     await here.deliver();
     await here.deliver();
-    const [endpoint] = (await here.service.listEndpoints(here.shop, { status: "disabled" })).data;
+    const [endpoint] = (await listWebhookEndpoints(here.app, here.shop, { status: "disabled" }))
+      .data;
     expect(endpoint).to.include({
       id: ended.id,
       disabledReason: "The receiver responded with 410 Gone.",
@@ -434,7 +443,7 @@ eachStore("webhook deliveries", (store) => {
         [goneSince.id, [{ status: 204 }, { status: 410 }]],
       ]),
     );
-    const { data } = await here.service.listEndpoints(here.shop, { status: "disabled" });
+    const { data } = await listWebhookEndpoints(here.app, here.shop, { status: "disabled" });
     const reason = "The receiver responded with 410 Gone.";
     expect(data.map((endpoint) => [endpoint.id, endpoint.disabledReason])).to.have.deep.members([
       [gone.id, reason],
@@ -561,7 +570,8 @@ eachStore("webhook deliveries", (store) => {
     expect(disabled?.disabledReason).to.contain(`since ${new Date(start).toISOString()}`);
 
     // After the fix, the failure state starts again.
-    await here.service.updateEndpoint(
+    await updateWebhookEndpoint(
+      here.app,
       testContext,
       here.shop,
       failing.id,
@@ -681,7 +691,7 @@ eachStore("webhook deliveries", (store) => {
     const { id } = await here.endpoint(target.port);
     await here.emit("invoice.paid", "invoice.paid");
     await here.deliver();
-    await here.service.disableEndpoint(testContext, here.shop, id);
+    await disableWebhookEndpoint(here.app, testContext, here.shop, id);
     const [waiting] = await here.deliveries();
     await addCopies(waiting, givenUpMax, {});
     const deliverer = here.deliverer();
@@ -929,7 +939,7 @@ eachStore("webhook deliveries", (store) => {
       await here.deliver();
       const early = target.requests.length;
       const start = here.clock.now();
-      const endpoint = () => here.service.getEndpoint(here.shop, id);
+      const endpoint = () => getWebhookEndpoint(here.app, here.shop, id);
       expect(await endpoint()).to.include({
         failingSince: start,
         pausedSince: start,
@@ -938,14 +948,16 @@ eachStore("webhook deliveries", (store) => {
       });
 
       // The list says when each can really be tried, and a replay repeats it.
-      const listed = (await here.service.listDeliveries(here.shop, {})).data.map(presentDelivery);
+      const listed = (await listWebhookDeliveries(here.app, here.shop, {})).data.map(
+        presentDelivery,
+      );
       const soonest = new Date(start + 30 * second).toISOString();
       expect(listed.map(({ nextAttemptAt }) => nextAttemptAt ?? "").sort()[0]).to.equal(soonest);
       const waiting = listed.find(({ attempts }) => attempts === 0)?.id as Id<"webhookDelivery">;
-      expect((await here.service.getDelivery(here.shop, waiting)).delivery.pausedUntil).to.equal(
-        start + 30 * second,
-      );
-      const refused = here.service.replayDelivery(testContext, here.shop, waiting);
+      expect(
+        (await getWebhookDelivery(here.app, here.shop, waiting)).delivery.pausedUntil,
+      ).to.equal(start + 30 * second);
+      const refused = replayWebhookDelivery(here.app, testContext, here.shop, waiting);
       const told = ((await refused.catch((error: unknown) => error)) as Error).message;
       expect(told).to.contain(soonest).and.to.contain(`till webhook trigger ${id}`);
 
@@ -995,8 +1007,9 @@ eachStore("webhook deliveries", (store) => {
         Promise.all(
           Array.from({ length: 64 }, (_, caller) =>
             caller % 2 === 0
-              ? here.service.sendTest(testContext, here.shop, id)
-              : here.service.updateEndpoint(
+              ? testWebhookEndpoint(here.app, testContext, here.shop, id)
+              : updateWebhookEndpoint(
+                  here.app,
                   testContext,
                   here.shop,
                   id,
@@ -1042,7 +1055,7 @@ eachStore("webhook deliveries", (store) => {
       await addCopies(failed, 2 * broughtForwardMax + 1, { dueAt });
       isBroken = false;
       here.clock.move(10 * second);
-      await here.service.sendTest(testContext, here.shop, id);
+      await testWebhookEndpoint(here.app, testContext, here.shop, id);
       const server = here.deliverer();
       await server.run(new AbortController().signal);
       await server.settled();
@@ -1059,7 +1072,7 @@ eachStore("webhook deliveries", (store) => {
     });
     const { id } = await here.endpoint(target.port);
     const update = (changes: object) =>
-      here.service.updateEndpoint(testContext, here.shop, id, changes, () => undefined);
+      updateWebhookEndpoint(here.app, testContext, here.shop, id, changes, () => undefined);
     await here.emit(...Array.from({ length: 12 }, () => "invoice.paid" as const));
     await here.deliver();
     const before = target.requests.length;
@@ -1068,7 +1081,7 @@ eachStore("webhook deliveries", (store) => {
       return target.requests.length - before;
     };
     expect(await more()).to.equal(0);
-    expect((await here.service.sendTest(testContext, here.shop, id)).pausedUntil).to.equal(
+    expect((await testWebhookEndpoint(here.app, testContext, here.shop, id)).pausedUntil).to.equal(
       here.clock.now(),
     );
     expect(await more()).to.equal(1);
@@ -1088,7 +1101,7 @@ eachStore("webhook deliveries", (store) => {
     isBroken = false;
     const failed = await left("failed");
     expect(failed).to.be.above(9);
-    await here.service.sendTest(testContext, here.shop, id);
+    await testWebhookEndpoint(here.app, testContext, here.shop, id);
     await here.deliver();
     expect(await left("failed")).to.equal(0);
   });
@@ -1175,7 +1188,7 @@ eachStore("webhook deliveries", (store) => {
     expect(claimed).to.include({ status: "in_progress", attempts: 0 });
     const { nextAttemptAt } = presentDelivery({ ...claimed, pausedUntil: null });
     expect(nextAttemptAt, "while it is attempted").to.equal(null);
-    const replay = here.service.replayDelivery(testContext, here.shop, claimed.id);
+    const replay = replayWebhookDelivery(here.app, testContext, here.shop, claimed.id);
     const refused: unknown = await replay.catch((error: unknown) => error);
     expect(refused).to.have.property("message", "It is being sent now.");
     await until(
@@ -1257,12 +1270,13 @@ eachStore("webhook deliveries", (store) => {
     expect(woken).to.equal(2);
     const [dead] = await here.deliveries();
     if (dead === undefined) throw new Error("there is no delivery");
-    const { service, shop } = here;
+    const { app, shop } = here;
     const changes = [
-      () => service.updateEndpoint(testContext, shop, id, { status: "enabled" }, () => undefined),
-      () => service.sendTest(testContext, shop, id),
-      () => service.replayDelivery(testContext, shop, dead.id),
-      () => service.disableEndpoint(testContext, shop, id),
+      () =>
+        updateWebhookEndpoint(app, testContext, shop, id, { status: "enabled" }, () => undefined),
+      () => testWebhookEndpoint(app, testContext, shop, id),
+      () => replayWebhookDelivery(app, testContext, shop, dead.id),
+      () => disableWebhookEndpoint(app, testContext, shop, id),
     ];
     for (const [place, change] of changes.entries()) {
       woken = 0;
@@ -1270,7 +1284,7 @@ eachStore("webhook deliveries", (store) => {
       expect(woken, String(place)).to.equal(1);
     }
     woken = 0;
-    await service.sendTest(testContext, shop, id).catch(() => undefined);
+    await testWebhookEndpoint(app, testContext, shop, id).catch(() => undefined);
     expect(woken).to.equal(0);
   });
 
@@ -1281,23 +1295,23 @@ eachStore("webhook deliveries", (store) => {
     const other = await here.endpoint(target.port);
     await here.emit("invoice.created", "invoice.paid");
     await here.deliver();
-    const { service, shop } = here;
+    const { app, shop } = here;
     const elsewhere = await addOrganization(db, createIds(systemRandom), here.clock.now());
-    const refused = service.removeEndpoint(testContext, elsewhere, removed.id);
+    const refused = removeWebhookEndpoint(app, testContext, elsewhere, removed.id);
     expect(await refused.catch((error: unknown) => error)).to.include({ status: 404 });
     expect(await here.deliveries()).to.have.length(4);
     // More than one transaction removes, and the first one is the last of its process.
     const mine = (await here.deliveries()).find(({ endpointId }) => endpointId === removed.id);
     await addCopies(mine, 500, {});
     beforeWrite(2, () => Promise.reject(new Error("the process ended")));
-    const stopped = service.removeEndpoint(testContext, shop, removed.id);
+    const stopped = removeWebhookEndpoint(app, testContext, shop, removed.id);
     expect(await stopped.catch(String)).to.equal("Error: the process ended");
     expect(await endpointRow(removed.id)).to.include({
       status: "disabled",
       disabledReason: "Removed on request.",
       version: 2,
     });
-    await service.removeEndpoint(testContext, shop, removed.id);
+    await removeWebhookEndpoint(app, testContext, shop, removed.id);
     const entries = await db.find(auditLogs, "WHERE action = 'webhook_endpoint.removed'");
     expect(entries.map(({ targetId, changes }) => [targetId, changes])).to.deep.equal([
       [removed.id, { url: `http://127.0.0.1:${String(target.port)}/hooks`, description: null }],
@@ -1306,10 +1320,10 @@ eachStore("webhook deliveries", (store) => {
     expect(left.map(({ endpointId }) => endpointId)).to.deep.equal([other.id, other.id]);
     const attempts = await db.find(webhookAttempts, "ORDER BY delivery_id");
     expect(attempts.map(({ deliveryId }) => deliveryId)).to.deep.equal(left.map(({ id }) => id));
-    expect((await service.listEndpoints(shop, {})).data.map(({ id }) => id)).to.deep.equal([
+    expect((await listWebhookEndpoints(app, shop, {})).data.map(({ id }) => id)).to.deep.equal([
       other.id,
     ]);
-    const again = service.removeEndpoint(testContext, shop, removed.id);
+    const again = removeWebhookEndpoint(app, testContext, shop, removed.id);
     expect(await again.catch((error: unknown) => error)).to.include({ status: 404 });
   });
 
@@ -1324,11 +1338,12 @@ eachStore("webhook deliveries", (store) => {
     await here.deliver();
     const [dead] = await here.deliveries();
     if (dead === undefined) throw new Error("there is no delivery");
-    const replay = () => here.service.replayDelivery(testContext, here.shop, dead.id);
+    const replay = () => replayWebhookDelivery(here.app, testContext, here.shop, dead.id);
     expect(await replay().catch((error: unknown) => error)).to.include({
       code: "endpoint_disabled",
     });
-    await here.service.updateEndpoint(
+    await updateWebhookEndpoint(
+      here.app,
       testContext,
       here.shop,
       id,
@@ -1337,7 +1352,7 @@ eachStore("webhook deliveries", (store) => {
     );
     status = 200;
     const period = { status: "dead_letter", from: here.clock.now(), to: null } as const;
-    const replayable = await here.service.replayable(here.shop, period, 10);
+    const replayable = await listReplayableDeliveries(here.app, here.shop, period, 10);
     expect(replayable.map(({ id }) => id)).to.deep.equal([dead.id]);
     const made = await replay();
     expect(made).to.include({ replayOf: dead.id, eventId: dead.eventId, status: "pending" });

@@ -9,7 +9,6 @@ import {
   type PeriodReplay,
 } from "../../../src/features/webhooks/replay-period.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
-import { testContext } from "../../support/store/stores.ts";
 
 const found = Array.from(
   { length: 12 },
@@ -22,11 +21,10 @@ function replayWith(
   isInterrupted: () => boolean = () => false,
 ) {
   const call = {
-    context: testContext,
     attempt: <T>(write: Promise<T>) => write,
     interruptible: <T>(work: (asked: () => boolean) => Promise<T>) => work(isInterrupted),
   };
-  return replayAll({ replay: (_context, id) => replay(id) }, call, found);
+  return replayAll(replay, call, found);
 }
 const replayed = (id: string) => Promise.resolve({ replayOf: id } as DeliveryView);
 const names = (deliveries: readonly DeliveryView[]) => deliveries.map(({ replayOf }) => replayOf);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { wipeOldSecrets } from "../../../src/features/webhooks/delivery/retention.ts";
+import { rotateWebhookSecret } from "../../../src/features/webhooks/endpoints.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
@@ -34,7 +35,7 @@ eachStore("the secret of a webhook endpoint", (store) => {
   });
 
   const rotate = (overlapSeconds?: number) =>
-    here.service.rotateSecret(testContext, here.shop, endpoint.id, { overlapSeconds });
+    rotateWebhookSecret(here.app, testContext, here.shop, endpoint.id, { overlapSeconds });
 
   /** Which of the secrets have signed the next delivery, in the order of its signatures. */
   async function signers(...secrets: readonly string[]): Promise<readonly string[]> {

@@ -1,33 +1,36 @@
-import { noMetrics, type Counts } from "../../../src/platform/metrics/metrics.ts";
+import type { App } from "../../../src/app.ts";
+import type { Counts } from "../../../src/platform/metrics/metrics.ts";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import {
   createDeliverer,
   type Deliverer,
 } from "../../../src/features/webhooks/delivery/deliverer.ts";
-import { makeEndpointWriter } from "../../../src/features/webhooks/endpoints/writer.ts";
-import { makeFanOut } from "../../../src/features/webhooks/delivery/fan-out.ts";
-import { makeWebhookService, type WebhookService } from "../../../src/features/webhooks/service.ts";
+import { createWebhookEndpoint } from "../../../src/features/webhooks/endpoints.ts";
+import { fanOutEvents } from "../../../src/features/webhooks/delivery/fan-out.ts";
 import type { DeliveryRow } from "../../../src/features/webhooks/delivery/store.ts";
 import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { hour, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
-import { createJournal, type Journal } from "../../../src/platform/journal/index.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
+import type { Config } from "../../../src/platform/config/config.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import type { EventType } from "../../../src/platform/events/catalogue.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import type { Worker } from "../../../src/platform/jobs/background.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { createLogger } from "../../../src/platform/logger/index.ts";
-import { createGuard } from "../../../src/platform/outbound/guard.ts";
+import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
+import { createGuard, type Guard } from "../../../src/platform/outbound/guard.ts";
 import type { SenderLimits } from "../../../src/platform/outbound/limits.ts";
 import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
 import { createSender } from "../../../src/platform/outbound/sender.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import type { Received } from "../../platform/outbound/receiver.ts";
 import { farLimits } from "../../platform/outbound/sending.ts";
-import { addOrganization } from "../../support/merchants.ts";
+import { appOf } from "../../support/context.ts";
+import { addOrganization, enabledNetworks } from "../../support/merchants.ts";
+import { serverSecret as secret } from "../../support/secret.ts";
 import { testContext } from "../../support/store/stores.ts";
 
 /** A clock that stands until it is moved. */
@@ -48,8 +51,8 @@ export function movedClock(start: Instant = Date.now()): MovedClock {
 
 export interface Installation {
   readonly clock: MovedClock;
-  readonly service: WebhookService;
-  readonly journal: Journal;
+  readonly app: App;
+  readonly guard: Guard;
   readonly shop: Id<"organization">;
   /** Another deliverer on the same store, as another process would have. */
   deliverer(): Deliverer;
@@ -65,7 +68,7 @@ export interface Installation {
   /** An endpoint at a local receiver. */
   endpoint(
     port: number,
-    eventTypes?: readonly string[],
+    eventTypes?: EventType[],
   ): Promise<{ readonly id: Id<"webhookEndpoint">; readonly secret: string }>;
   close(): Promise<void>;
 }
@@ -98,55 +101,58 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
     allowCidrs: parts.allowCidrs ?? ["127.0.0.1/32"],
     resolve: parts.resolve ?? (() => Promise.reject(new Error("no name is known here"))),
   });
-  const endpointWriter = makeEndpointWriter({ journal });
-  const secretKey = new Uint8Array(32).fill(3);
   const context = { ...testContext, actor: systemActor("webhooks") };
-  const wake = parts.wake ?? (() => undefined);
   const opened: Deliverer[] = [];
   const shop = await addOrganization(db, ids, clock.now());
   const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
-  const fanOut = makeFanOut({ clock, ids, wake });
+  const given: Partial<App> & { readonly db: Database } = {
+    db,
+    clock,
+    ids,
+    journal,
+    secret,
+    config: {
+      webhookAllowCidrs: ["127.0.0.1/32"],
+      webhookRatePerSecond: parts.perSecond ?? 0,
+      databaseUrl: null,
+      proxy: { http: null, https: null, except: "" },
+    } as unknown as Config,
+    networks: enabledNetworks(),
+    running: {
+      wake(worker) {
+        if (worker === "webhooks") parts.wake?.();
+      },
+      nudge: () => undefined,
+      lastTickAt: () => null,
+    },
+  };
+  const app = appOf(given);
   let statements = 0;
   const relay = createRelay({
     db,
     leases,
     subscribers: [
       (tx, relayed) =>
-        fanOut(
+        fanOutEvents(
           counting(tx, () => (statements += 1)),
+          app,
           relayed,
         ),
     ],
     context,
   });
-  const service = makeWebhookService({
-    db,
-    clock,
-    ids,
-    randomBytes: systemRandom,
-    journal,
-    guard,
-    endpointWriter,
-    secretKey,
-    wake,
-  });
   let objectVersion = 0;
 
   function deliverer(): Deliverer {
-    const made = createDeliverer({
-      metrics: parts.metrics ?? noMetrics,
-      db,
-      clock,
-      ids,
-      randomBytes: (length) => new Uint8Array(length).fill(Math.floor((parts.chance ?? 0.5) * 256)),
+    const chance = Math.floor((parts.chance ?? 0.5) * 256);
+    const process = appOf({
+      ...given,
+      randomBytes: (length) => new Uint8Array(length).fill(chance),
+      metrics: { ...noMetrics, ...parts.metrics },
+    });
+    const made = createDeliverer(process, {
       sender: createSender({ guard, clock, limits: { ...farLimits, ...parts.limits } }),
-      endpointWriter,
-      secretKey,
-      context,
-      perSecond: parts.perSecond ?? 0,
       slowAfterMs: parts.slowAfterMs ?? hour,
-      wake,
-      logger: createLogger({ level: "silent", clock }),
     });
     opened.push(made);
     return made;
@@ -155,8 +161,8 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
 
   const installation: Installation = {
     clock,
-    service,
-    journal,
+    app,
+    guard,
     shop,
     deliverer,
     async emit(...types) {
@@ -192,7 +198,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
     },
     deliveries: () => db.find(webhookDeliveries, "ORDER BY id"),
     async endpoint(port, eventTypes = []) {
-      const { endpoint, secret } = await service.createEndpoint(testContext, shop, {
+      const { endpoint, secret } = await createWebhookEndpoint(app, testContext, shop, {
         url: `http://127.0.0.1:${String(port)}/hooks`,
         eventTypes,
       });

@@ -4,6 +4,7 @@ import { organizations } from "../../../src/features/organizations/table.ts";
 import { slowAfterMs } from "../../../src/features/webhooks/delivery/attempt.ts";
 import type { Deliverer } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { findBacklogs, leaseDue } from "../../../src/features/webhooks/delivery/leases.ts";
+import { createWebhookEndpoint } from "../../../src/features/webhooks/endpoints.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { day, minute } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
@@ -71,14 +72,14 @@ eachStore("the slots of webhooks", (store) => {
     receivers.push(shop.receiver);
     const url = `http://127.0.0.1:${String(shop.receiver.port)}/`;
     for (let count = 0; count < endpointCount; count += 1) {
-      await here.service.createEndpoint(testContext, shop.id, { url });
+      await createWebhookEndpoint(here.app, testContext, shop.id, { url });
     }
     return shop;
   }
 
   function emit(id: Id<"organization">): Promise<void> {
     return db.write(testContext, (tx) => {
-      here.journal.record(tx, here.clock.now(), {
+      here.app.journal.record(tx, here.clock.now(), {
         organizationId: id,
         subjectType: "invoice",
         subjectId: "inv_1",
@@ -257,7 +258,7 @@ eachStore("the slots of webhooks", (store) => {
     for (let count = 0; count < 100; count += 1) {
       const id = await addOrganization(db, createIds(systemRandom), here.clock.now());
       const url = `http://127.0.0.1:${String(target.receiver.port)}/`;
-      await here.service.createEndpoint(testContext, id, { url });
+      await createWebhookEndpoint(here.app, testContext, id, { url });
       many.push(id);
     }
     await Promise.all(many.map(emit));

@@ -1,5 +1,6 @@
 // The whole program in a separate process, with merchants whose events go to receivers. Its argument is the options of
 // `startApp` as JSON. Messages control it, and it answers each when it is done.
+import { createWebhookEndpoint } from "../../../src/features/webhooks/endpoints.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import type { EventType } from "../../../src/platform/events/catalogue.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
@@ -44,7 +45,7 @@ const ids = createIds(systemRandom);
 const options = JSON.parse(process.argv[2] ?? "{}") as AppOptions;
 const metrics = createPrometheus({ version: "0", logger: silentLogger });
 const here = await startApp({ ...options, outside: { metrics, strictAnswers: false } });
-const { db, webhooks, background } = here.app;
+const { db, background } = here.app;
 const journal = createJournal({
   ids,
   wake: () => {
@@ -55,7 +56,7 @@ const journal = createJournal({
 async function addEndpoint(organizationId: string, port: number, type: EventType): Promise<void> {
   const url = `http://127.0.0.1:${String(port)}/hook`;
   const input = { url, eventTypes: [type] };
-  await webhooks.createEndpoint(testContext, organizationId as Id<"organization">, input);
+  await createWebhookEndpoint(here.app, testContext, organizationId as Id<"organization">, input);
 }
 
 async function emit({ organizationIds, each, type }: Extract<Order, { do: "emit" }>) {

@@ -1,6 +1,13 @@
 import { hostname } from "node:os";
 import { createApp, type Program } from "../../../compose/app.ts";
-import { CreateWebhookEndpointRequest } from "../../../features/webhooks/records.ts";
+import {
+  createWebhookEndpoint,
+  removeWebhookEndpoint,
+} from "../../../features/webhooks/endpoints.ts";
+import {
+  CreateWebhookEndpointRequest,
+  type CreateWebhookEndpointInput,
+} from "../../../features/webhooks/records.ts";
 import { parseBody } from "../../../api/declare/request.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -93,7 +100,7 @@ async function listenAsEndpoint(
 }
 
 async function receiveFor(
-  { webhooks, config, ids, clock }: Program,
+  app: Program,
   terminal: Terminal,
   flags: Flags,
   {
@@ -108,9 +115,9 @@ async function receiveFor(
     readonly run: OwnRun;
   },
 ): Promise<void> {
+  const { config, ids, clock } = app;
   const context = { actor: operator(), requestId: terminal.requestId, ip: null };
-  const remove = (id: Id<"webhookEndpoint">) =>
-    removeIfThere(webhooks, context, organizationId, id);
+  const remove = (id: Id<"webhookEndpoint">) => removeIfThere(app, context, organizationId, id);
   await eachAbandoned(config.dataDir, organizationId, async (id) => {
     if (await remove(id)) {
       terminal.talk(`Removed the endpoint ${id}, which an earlier run left behind.`);
@@ -123,17 +130,17 @@ async function receiveFor(
     url: textOf(flags, "url") ?? receiver.url,
     description: `till webhook listen (${hostname()}:${String(receiver.port)})`,
     ...(eventTypes === undefined ? {} : { eventTypes }),
-  }) as Parameters<Program["webhooks"]["createEndpoint"]>[2];
+  }) as CreateWebhookEndpointInput;
   const id = ids.next("webhookEndpoint", clock.now());
   // Before the endpoint exists, so that a run which is killed at any time leaves none that nobody removes.
   await run.remember(organizationId, id);
-  const { secret } = await webhooks
-    .createEndpoint(context, organizationId, input, id)
-    .catch(async (error: unknown) => {
+  const { secret } = await createWebhookEndpoint(app, context, organizationId, input, id).catch(
+    async (error: unknown) => {
       // A store that failed may have the endpoint all the same.
       if (error instanceof Problem && error.status < 500) await run.forget();
       throw isProblem(error, "webhook_url_refused") ? new UsageError(notReachable) : error;
-    });
+    },
+  );
   receiver.trust(secret);
   try {
     terminal.talk(`Receiving at ${receiver.url} for the endpoint ${id}. Ctrl-C ends.`);
@@ -150,13 +157,13 @@ async function receiveFor(
 
 /** Removes an endpoint; returns false if it was gone. */
 async function removeIfThere(
-  webhooks: Program["webhooks"],
+  app: Program,
   context: WriteContext,
   organizationId: Id<"organization">,
   id: Id<"webhookEndpoint">,
 ): Promise<boolean> {
   try {
-    await webhooks.removeEndpoint(context, organizationId, id);
+    await removeWebhookEndpoint(app, context, organizationId, id);
     return true;
   } catch (error) {
     if (isProblem(error, "not_found")) return false;

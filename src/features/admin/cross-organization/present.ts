@@ -4,7 +4,7 @@ import type { Id } from "../../../kernel/id.ts";
 import { mapPage, type Page } from "../../../kernel/page.ts";
 import type { FailedJob } from "../../../platform/jobs/inspection.ts";
 import { presentPayment, type PaymentView } from "../../payments/present-payment.ts";
-import { presentDelivery } from "../../webhooks/present.ts";
+import { presentDelivery } from "../../webhooks/records.ts";
 import type { PlatformDelivery } from "../../webhooks/delivery/operator-queries.ts";
 import type { Owned } from "./queries.ts";
 import type {

@@ -3,8 +3,8 @@ import { pageParameters } from "../../../api/declare/list.ts";
 import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import { datetime, id, listRecord, record, responseRecord } from "../../../api/declare/record.ts";
 import { PaymentRecord, platformPaymentQuery } from "../../payments/records.ts";
-import { deliveryStatuses } from "../../webhooks/status.ts";
 import { WebhookDeliveryRecord } from "../../webhooks/records.ts";
+import { deliveryStatuses } from "../../webhooks/status.ts";
 import { healths } from "../status/health.ts";
 
 const owner = { organizationId: id("organization"), organizationName: z.string() };

@@ -1,7 +1,19 @@
+import type { App } from "../../../app.ts";
 import { toIso, type Instant } from "../../../kernel/clock.ts";
 import { invalidField, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { monthAt } from "../../usage/service.ts";
+import {
+  findOrganizationName,
+  getMerchantCharts,
+  getMerchantSummary,
+  getPlatformCharts,
+  getPlatformSummary,
+  listTopCustomers,
+  listTopOrganizations,
+  listTopWallets,
+} from "../analytics.ts";
+import { monthAt } from "../periods.ts";
+import type { FiguresQuery } from "../query.ts";
 import {
   presentMerchantCharts,
   presentMerchantSummary,
@@ -10,8 +22,7 @@ import {
   presentTopCustomers,
   presentTopOrganizations,
   presentTopWallets,
-} from "../present.ts";
-import type { AnalyticsService } from "../service.ts";
+} from "../records.ts";
 import { renderReport, type ReportFigures } from "./page.ts";
 
 export interface ReportQuery {
@@ -33,7 +44,7 @@ const rankingLength = "10";
 
 /** Makes the report of a month from the same figures as the API gives. 400 for a wrong month or currency. */
 export async function makeReport(
-  service: AnalyticsService,
+  app: App,
   { organizationId, month: given, currency }: ReportQuery,
   now: Instant,
 ): Promise<MadeReport> {
@@ -46,25 +57,23 @@ export async function makeReport(
   const head = { month, madeAt: toIso(now) };
   const figures =
     organizationId === null
-      ? { ...head, ...(await platformFigures(service, query)) }
-      : { ...head, ...(await merchantFigures(service, organizationId, query)) };
+      ? { ...head, ...(await platformFigures(app, query)) }
+      : { ...head, ...(await merchantFigures(app, organizationId, query)) };
   return { figures, html: renderReport(figures) };
 }
 
-type Query = Parameters<AnalyticsService["platformSummary"]>[0];
-
 async function merchantFigures(
-  service: AnalyticsService,
+  app: App,
   organizationId: Id<"organization">,
-  query: Query,
+  query: FiguresQuery,
 ): Promise<Omit<ReportFigures, "month" | "madeAt">> {
   const top = { ...query, limit: rankingLength };
   const [name, summary, charts, customers, wallets] = await Promise.all([
-    service.nameOf(organizationId),
-    service.summary(organizationId, query),
-    service.charts(organizationId, query),
-    service.topCustomers(organizationId, top),
-    service.topWallets(organizationId, top),
+    findOrganizationName(app, organizationId),
+    getMerchantSummary(app, organizationId, query),
+    getMerchantCharts(app, organizationId, query),
+    listTopCustomers(app, organizationId, top),
+    listTopWallets(app, organizationId, top),
   ]);
   if (name === null) throw notFound();
   return {
@@ -78,14 +87,14 @@ async function merchantFigures(
 }
 
 async function platformFigures(
-  service: AnalyticsService,
-  query: Query,
+  app: App,
+  query: FiguresQuery,
 ): Promise<Omit<ReportFigures, "month" | "madeAt">> {
   const top = { ...query, limit: rankingLength };
   const [summary, charts, organizations] = await Promise.all([
-    service.platformSummary(query),
-    service.platformCharts(query),
-    service.topOrganizations(top),
+    getPlatformSummary(app, query),
+    getPlatformCharts(app, query),
+    listTopOrganizations(app, top),
   ]);
   return {
     name: null,

@@ -1,9 +1,15 @@
 import { escapeHtml } from "../../../kernel/html.ts";
-import type * as presentation from "../present.ts";
+import type {
+  presentMerchantCharts,
+  presentMerchantSummary,
+  presentPlatformCharts,
+  presentPlatformSummary,
+  presentTopCustomers,
+  presentTopOrganizations,
+  presentTopWallets,
+} from "../records.ts";
 import { columnChart, shareBar } from "./chart.ts";
 import { reportStyle } from "./style.ts";
-
-type Presented<Name extends keyof typeof presentation> = ReturnType<(typeof presentation)[Name]>;
 
 /** The figures of a month as the API gives them. */
 export interface ReportFigures {
@@ -13,11 +19,11 @@ export interface ReportFigures {
   readonly month: string;
   /** Time of the report: ISO 8601. */
   readonly madeAt: string;
-  readonly summary: Presented<"presentMerchantSummary"> | Presented<"presentPlatformSummary">;
-  readonly charts: Presented<"presentMerchantCharts"> | Presented<"presentPlatformCharts">;
-  readonly customers: Presented<"presentTopCustomers">["data"];
-  readonly wallets: Presented<"presentTopWallets">["data"];
-  readonly organizations: Presented<"presentTopOrganizations">["data"];
+  readonly summary: ReturnType<typeof presentMerchantSummary | typeof presentPlatformSummary>;
+  readonly charts: ReturnType<typeof presentMerchantCharts | typeof presentPlatformCharts>;
+  readonly customers: ReturnType<typeof presentTopCustomers>["data"];
+  readonly wallets: ReturnType<typeof presentTopWallets>["data"];
+  readonly organizations: ReturnType<typeof presentTopOrganizations>["data"];
 }
 
 /** Renders a month as one HTML page, complete in itself: no script, no other file, and nothing from the network. */

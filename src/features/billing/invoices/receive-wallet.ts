@@ -1,13 +1,13 @@
-import type { Clock, Instant } from "../../../kernel/clock.ts";
+import type { App } from "../../../app.ts";
+import type { Instant } from "../../../kernel/clock.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Page, PageQuery } from "../../../kernel/page.ts";
-import type { Journal } from "../../../platform/journal/index.ts";
 import { findToken, type Network, type NetworkToken } from "../../../platform/chain/networks.ts";
-import type { Database, Reader, WriteContext } from "../../../platform/database/database.ts";
+import type { Reader, WriteContext } from "../../../platform/database/database.ts";
 import { platformOrganization } from "../../organizations/store.ts";
 import { findWallet, type WalletView } from "../../wallets/store.ts";
-import type { WalletService } from "../../wallets/service.ts";
+import { listWallets } from "../../wallets/wallets.ts";
 import { NoReceiveWallet, ReceiveWalletUnusable } from "../errors.ts";
 import { priceOf, type Terms } from "../plans.ts";
 import { billingState, type BillingStateRow } from "../table.ts";
@@ -44,15 +44,8 @@ export interface ReceiveWalletService {
   listWallets(query: PageQuery): Promise<Page<WalletView>>;
 }
 
-export function makeReceiveWalletService(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly journal: Journal;
-  readonly wallets: WalletService;
-  /** The enabled networks, by id. */
-  readonly networks: Networks;
-}): ReceiveWalletService {
-  const { db, clock, journal, wallets, networks } = deps;
+export function makeReceiveWalletService(app: App): ReceiveWalletService {
+  const { db, clock, journal, networks } = app;
   return {
     async get() {
       return receiveWalletOf(db, await stateOf(db));
@@ -64,7 +57,7 @@ export function makeReceiveWalletService(deps: {
         const platform = await platformOrganization(tx);
         const wallet = platform === null ? null : await findWallet(tx, platform.id, walletId);
         if (platform === null || wallet === null) throw notFound();
-        requireUsable(networks, wallet, tokenSymbol);
+        requireUsable(networks.enabled, wallet, tokenSymbol);
         const state = await tx.lockOne(billingState, "");
         if (state === null) throw new Defect("billing_state has no row");
         const before = { walletId: state.receiveWalletId, tokenSymbol: state.receiveToken };
@@ -99,7 +92,7 @@ export function makeReceiveWalletService(deps: {
     async listWallets(query) {
       const platform = await platformOrganization(db);
       if (platform === null) return { data: [], nextCursor: null };
-      return wallets.list(platform.id, query);
+      return listWallets(app, platform.id, query);
     },
   };
 }

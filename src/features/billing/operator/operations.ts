@@ -2,7 +2,7 @@ import { platform } from "../../../api/declare/access.ts";
 import { pageParameters } from "../../../api/declare/list.ts";
 import { operationsOf } from "../../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../../kernel/page.ts";
-import { presentWallet } from "../../wallets/present.ts";
+import { presentWallet } from "../../wallets/records.ts";
 import { WalletListRecord } from "../../wallets/records.ts";
 import type { WalletView } from "../../wallets/store.ts";
 import {

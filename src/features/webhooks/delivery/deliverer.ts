@@ -1,13 +1,12 @@
-import { bind } from "../../../kernel/bind.ts";
-import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
-import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
-import type { Database, WriteContext } from "../../../platform/database/database.ts";
+import { perApp, type App } from "../../../app.ts";
+import { second, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
-import type { Logger } from "../../../platform/logger/index.ts";
-import type { Counts } from "../../../platform/metrics/metrics.ts";
-import type { Sender } from "../../../platform/outbound/sender.ts";
+import { createSender, type Sender } from "../../../platform/outbound/sender.ts";
 import { sendAttempt, slowAfterMs, type Attempt } from "./attempt.ts";
-import type { EndpointWriter } from "../endpoints/writer.ts";
+import { webhookGuard } from "../endpoints.ts";
+import { webhookSecretKey } from "../endpoints/secret.ts";
 import {
   createEndpointHealth,
   scheduleDeliveries,
@@ -46,25 +45,9 @@ const everyMs = 1 * second;
  * slower receivers are sent again.
  */
 const drainPatience = 5 * second;
-export interface DelivererDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly randomBytes: RandomBytes;
-  readonly sender: Sender;
-  readonly endpointWriter: EndpointWriter;
-  /** Key that encrypts webhook secrets. */
-  readonly secretKey: Uint8Array;
-  readonly context: WriteContext;
-  /** Maximum number of requests per second and endpoint from this process; 0 for no limit. */
-  readonly perSecond: number;
-  /** The duration from which an attempt is slow, in milliseconds; `slowAfterMs` by default. */
-  readonly slowAfterMs?: number;
-  /** Wakes this worker when there is room again. */
-  readonly wake: () => void;
-  readonly logger: Logger;
-  readonly metrics: Pick<Counts, "deliveryAttempted">;
-}
+
+const workerName = "webhooks";
+const context = systemContext(workerName);
 
 export interface Deliverer extends Worker {
   /**
@@ -103,7 +86,14 @@ export function turnOf(
   return isProbeDue && attempts > 0 && earlyAttempts < earlyAttemptsMax ? "lone" : "none";
 }
 
-type State = Required<DelivererDependencies> & {
+interface State {
+  readonly app: App;
+  readonly sender: Sender;
+  readonly secretKey: Uint8Array;
+  /** The duration from which an attempt is slow, in milliseconds. */
+  readonly slowAfterMs: number;
+  /** Runs this worker again when there is room. */
+  readonly wake: () => void;
   readonly health: ReturnType<typeof createEndpointHealth>;
   readonly pace: ReturnType<typeof createEndpointRateLimit<Id<"webhookEndpoint">>>;
   readonly open: ReturnType<typeof createOpenDeliveries>;
@@ -114,21 +104,25 @@ type State = Required<DelivererDependencies> & {
   recording: Promise<void> | null;
   pacing: NodeJS.Timeout | undefined;
   isClosing: boolean;
-};
-
-const methods = { reclaim, run, settled, drained, close };
+}
 
 /**
  * Creates the worker that sends due deliveries. A run claims and starts as many as there is room for, without waiting
  * for receivers, so a silent receiver blocks only its own few requests. Results are recorded in batches. Anything lost,
  * even with the process, is due again when its lease expires: each delivery is sent at least once.
  */
-export function createDeliverer(deps: DelivererDependencies): Deliverer {
+export function createDeliverer(
+  app: App,
+  parts: Partial<Pick<State, "sender" | "slowAfterMs">> = {},
+): Deliverer {
   const state: State = {
-    slowAfterMs,
-    ...deps,
+    app,
+    sender: parts.sender ?? createSender({ guard: webhookGuard(app), clock: app.clock }),
+    secretKey: webhookSecretKey(app),
+    slowAfterMs: parts.slowAfterMs ?? slowAfterMs,
+    wake: () => app.running?.wake(workerName),
     health: createEndpointHealth(),
-    pace: createEndpointRateLimit(deps.perSecond),
+    pace: createEndpointRateLimit(app.config.webhookRatePerSecond),
     open: createOpenDeliveries(),
     ended: [],
     isWaitingForRoom: false,
@@ -136,33 +130,26 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     pacing: undefined,
     isClosing: false,
   };
-  return { name: "webhooks", everyMs, ...bind(state, methods) };
+  return {
+    name: workerName,
+    everyMs,
+    reclaim: () => app.db.write(context, async (tx) => void (await endLeases(tx, app.clock.now()))),
+    run: () => run(state),
+    settled: () => state.open.settled(),
+    drained: () => close(state),
+    close: (patienceMs) => close(state, patienceMs),
+  };
 }
 
-/**
- * Makes deliveries claimed by a dead process due immediately. Only for the sole process of a store, which need not
- * wait for the leases to expire.
- */
-async function reclaim({ db, clock, context }: State): Promise<void> {
-  await db.write(context, (tx) => endLeases(tx, clock.now()));
-}
+/** The deliverer of an app's process. */
+export const delivererOf = perApp((app) => createDeliverer(app));
 
 async function run(state: State): Promise<boolean> {
-  const { db } = state;
   if (state.isClosing) return false;
-  const backlogs = await findBacklogs(db);
-  const isMoreToClear = await clearDisabled(state, backlogs);
+  const backlogs = await findBacklogs(state.app.db);
+  const isMoreToClear = await clearDisabled(state.app, backlogs);
   const started = await startDue(state, backlogs);
   return isMoreToClear || started > 0;
-}
-
-/** Resolves when no request is open and every result is recorded. */
-function settled({ open }: State): Promise<void> {
-  return open.settled();
-}
-
-function drained(state: State): Promise<void> {
-  return close(state);
 }
 
 /**
@@ -207,7 +194,7 @@ function roomFor(
 
 /** Claims and starts as many deliveries as there is room for; returns their number. */
 async function startDue(state: State, backlogs: readonly EndpointBacklog[]): Promise<number> {
-  const { db, clock, ids, context } = state;
+  const { db, clock, ids } = state.app;
   const now = clock.now();
   const wanted = roomFor(state, backlogs, now);
   wakeAtRateLimit(state, backlogs, now);
@@ -254,17 +241,18 @@ function start(
   backlog: EndpointBacklog,
   isLone: boolean,
 ): void {
-  const { clock, wake, logger, pace, open, ended } = state;
+  const { app, wake, pace, open, ended } = state;
+  const { clock, logger, metrics } = app;
   open.add(delivery);
   pace.spend(delivery.endpointId, 1, clock.now());
   const whenSlow = () => {
     open.slowed(delivery);
   };
-  sendAttempt({ ...state, delivery, backlog, isLone, whenSlow }).then(
+  sendAttempt({ ...state, clock, delivery, backlog, isLone, whenSlow }).then(
     (attempt) => {
       open.answered(delivery, attempt.isSlow);
       const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
-      state.metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
+      metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
       ended.push(attempt);
       state.recording ??= recordEnded(state);
       if (state.isWaitingForRoom) wake();
@@ -280,14 +268,15 @@ function start(
 
 /** Records results in batches, including those that arrive in the meantime. */
 async function recordEnded(state: State): Promise<void> {
-  const { clock, wake, logger, health, open, ended } = state;
+  const { app, wake, health, open, ended } = state;
+  const { clock, logger } = app;
   while (ended.length > 0) {
     const batch = ended.splice(0, recordMax);
     const failing = state.isClosing
       ? new Set<Id<"webhookEndpoint">>()
       : health.learn(batch, clock.now());
     try {
-      await recordAttempts(state, { attempts: batch, failing, isClosing: state.isClosing });
+      await recordAttempts(app, { attempts: batch, failing, isClosing: state.isClosing });
     } catch (error) {
       // Nothing is lost: the leases expire, and the deliveries are attempted again.
       logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
@@ -300,7 +289,7 @@ async function recordEnded(state: State): Promise<void> {
 
 /** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */
 async function clearDisabled(
-  { db, clock, context }: DelivererDependencies,
+  { db, clock }: App,
   backlogs: readonly EndpointBacklog[],
 ): Promise<boolean> {
   const disabled = backlogs.find((backlog) => backlog.status === "disabled");

@@ -1,9 +1,11 @@
-import type { Clock, Instant } from "../../../kernel/clock.ts";
+import type { App, InTx } from "../../../app.ts";
+import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, RandomBytes } from "../../../kernel/id.ts";
-import type { Database, Tx, WriteContext } from "../../../platform/database/database.ts";
+import type { Tx } from "../../../platform/database/database.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
 import type { RowOf } from "../../../platform/database/schema/table.ts";
 import type { Attempt } from "./attempt.ts";
-import type { EndpointWriter } from "../endpoints/writer.ts";
+import { failEndpoint, saveEndpoint } from "../endpoints.ts";
 import { deliveryLifeMax, judge, restAsked, type Verdict } from "./retry-policy.ts";
 import {
   bringForward,
@@ -18,13 +20,7 @@ import { broughtForwardAge, probeDelayMin } from "../endpoints/failure-policy.ts
 import { resetFailures, lockEndpoints, type EndpointRow } from "../endpoints/store.ts";
 import { webhookAttempts } from "../table.ts";
 
-export interface RecordingDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly randomBytes: RandomBytes;
-  readonly endpointWriter: EndpointWriter;
-  readonly context: WriteContext;
-}
+const context = systemContext("webhooks");
 
 export interface AttemptsRecorded {
   readonly attempts: readonly Attempt[];
@@ -51,17 +47,17 @@ interface Judged {
  * changes nothing.
  */
 export async function recordAttempts(
-  deps: RecordingDependencies,
+  app: App,
   { attempts, failing, isClosing }: AttemptsRecorded,
 ): Promise<void> {
-  const at = deps.clock.now();
+  const at = app.clock.now();
   const cutOff = attempts.filter((attempt) => isClosing && isReset(attempt));
   const judged = attempts
     .filter((attempt) => !cutOff.includes(attempt))
-    .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
-  const unfinished = await deps.db.write(deps.context, async (tx) => {
+    .map((attempt) => judgeAttempt(attempt, at, chanceOf(app.randomBytes)));
+  const unfinished = await app.db.write(context, async (tx) => {
     // Lock order: endpoints before deliveries, as everywhere.
-    const { failed, unfinished } = await updateEndpointHealth(tx, deps, at, {
+    const { failed, unfinished } = await updateEndpointHealth(tx, app, at, {
       judged: await withoutLost(tx, at, judged),
       failing,
     });
@@ -78,7 +74,7 @@ export async function recordAttempts(
       if ((await giveUp(tx, endpoint.id, reason)) === 0) continue;
       const [current] = await lockEndpoints(tx, [endpoint.id]);
       if (current?.status !== "enabled") continue;
-      await deps.endpointWriter.fail(tx, current, {
+      await failEndpoint(tx, app, current, {
         ...noFailures,
         now: at,
         firstAt: at,
@@ -87,7 +83,7 @@ export async function recordAttempts(
     }
     return unfinished;
   });
-  if (unfinished.length > 0) await bringRestForward(deps, unfinished, at);
+  if (unfinished.length > 0) await bringRestForward(app, unfinished, at);
 }
 
 /**
@@ -95,7 +91,7 @@ export async function recordAttempts(
  * deliveries of an endpoint that fails again.
  */
 async function bringRestForward(
-  { db, context }: RecordingDependencies,
+  { db }: App,
   recovered: readonly Recovered[],
   now: Instant,
 ): Promise<void> {
@@ -213,7 +209,7 @@ function isPaused(
  */
 async function updateEndpointHealth(
   tx: Tx,
-  { endpointWriter }: RecordingDependencies,
+  app: InTx,
   at: Instant,
   { judged, failing }: Pick<AttemptsRecorded, "failing"> & { readonly judged: readonly Judged[] },
 ): Promise<{ failed: readonly EndpointRow[]; unfinished: readonly Recovered[] }> {
@@ -236,10 +232,10 @@ async function updateEndpointHealth(
     const mine = byEndpoint.get(endpoint.id) ?? [];
     if (mine.some(({ disables }) => disables)) {
       const gone = { status: "disabled", disabledReason: goneReason } as const;
-      await endpointWriter.save(tx, at, endpoint, gone);
+      await saveEndpoint(tx, app, at, endpoint, gone);
       continue;
     }
-    await endpointWriter.fail(tx, endpoint, {
+    await failEndpoint(tx, app, endpoint, {
       now: at,
       firstAt: Math.min(...mine.map(({ attempt }) => attempt.startedAt)),
       hasGivenUp: mine.some(({ settled }) => settled.status === "dead_letter"),

@@ -1,6 +1,11 @@
+import { perApp } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { open, seal } from "../../../platform/secrets/encryption.ts";
+import { deriveKey } from "../../../platform/secrets/server-secret.ts";
+
+/** The key that encrypts webhook secrets. */
+export const webhookSecretKey = perApp(({ secret }) => deriveKey(secret, "webhook-secrets"));
 
 /** Encrypts an endpoint's secret for the store, bound to this endpoint. */
 export function sealSecret(

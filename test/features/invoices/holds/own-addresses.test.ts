@@ -9,6 +9,7 @@ import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import { spendAddresses, raisePaidIndexes } from "../../../../src/features/wallets/store.ts";
 import { spendBackedUp } from "../../../../src/features/wallets/after-restore.ts";
 import { walletClaims } from "../../../../src/features/wallets/table.ts";
+import { archiveWallet, getWallet } from "../../../../src/features/wallets/wallets.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
@@ -69,7 +70,8 @@ eachStore("An address of an extended key", (store) => {
     (await db.findOne(holds, "WHERE invoice_id = $1", [id]))?.address ?? "";
   const liveAddresses = async () =>
     (await db.find(holds, "WHERE released_at IS NULL")).map(({ address }) => address);
-  const nextIndex = async () => (await shop.wallets.get(shop.organizationId, walletId)).nextIndex;
+  const nextIndex = async () =>
+    (await getWallet(shop.app, shop.organizationId, walletId)).nextIndex;
 
   it("is given again after the late window of its invoice, the lowest index first, before a new one", async () => {
     const first = [await issue(), await issue(), await issue()];
@@ -301,7 +303,7 @@ eachStore("An address of an extended key", (store) => {
   it("is not given to invoices of another owner of the key", async () => {
     await issue();
     await endWindows();
-    await shop.wallets.archive(testContext, shop.organizationId, walletId);
+    await archiveWallet(shop.app, testContext, shop.organizationId, walletId);
     const other = await shop.addOrganization();
     const theirs = await shop.addWallet("ethereum", { xpub: xpubs.first }, other);
     const made = await shop.invoices.create(testContext, other, {

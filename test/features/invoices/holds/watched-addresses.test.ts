@@ -6,6 +6,7 @@ import {
   watchedSince,
 } from "../../../../src/features/invoices/holds/watched-addresses.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
+import { archiveWallet } from "../../../../src/features/wallets/wallets.ts";
 import { hour } from "../../../../src/kernel/clock.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -43,7 +44,7 @@ eachStore("The watched addresses", (store) => {
       ]);
       expect(await watchedAmong(shop.db, "ethereum", asked)).to.deep.equal([first]);
       expect(await watchedAddresses(shop.db, "ethereum")).to.deep.equal([first]);
-      await shop.wallets.archive(testContext, shop.organizationId, wallet.id);
+      await archiveWallet(shop.app, testContext, shop.organizationId, wallet.id);
     }
     expect(await watchedAddresses(shop.db, "ethereum", 0)).to.deep.equal([]);
     expect(await oldestHold(shop.db, "ethereum")).to.equal(start + hour);

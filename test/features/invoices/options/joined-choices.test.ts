@@ -1,11 +1,12 @@
 // Choices that a payer makes again and again: their events, deliveries and audit entries.
 import { expect } from "chai";
+import { fanOutEvents } from "../../../../src/features/webhooks/delivery/fan-out.ts";
 import { webhookDeliveries } from "../../../../src/features/webhooks/table.ts";
 import { forgetSuperseded } from "../../../../src/features/webhooks/delivery/retention.ts";
 import { day } from "../../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { verifyAudit } from "../../../../src/platform/audit/verify.ts";
-import { createRelay } from "../../../../src/platform/events/relay.ts";
+import { createRelay, type Subscriber } from "../../../../src/platform/events/relay.ts";
 import { events } from "../../../../src/platform/events/table.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { auditKey } from "../../../support/secret.ts";
@@ -33,7 +34,9 @@ eachStore("Choices that a payer makes one after the other", (store) => {
 
   const signal = new AbortController().signal;
   function relay() {
-    const { db, leases, fanOut } = counter.app.app;
+    const { app } = counter.app;
+    const { db, leases } = app;
+    const fanOut: Subscriber = (tx, relayed) => fanOutEvents(tx, app, relayed);
     return createRelay({ db, leases, subscribers: [fanOut], context: testContext });
   }
   /** Gives all events their positions, and fills the deliveries to the receiver. */

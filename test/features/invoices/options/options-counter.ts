@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { testContext, type TestStore } from "../../../support/store/stores.ts";
 import { openCounter, type Counter } from "../../payments/ledger/counter.ts";
+import { refreshRates } from "../../../../src/features/rates/rates.ts";
 
 /** Tokens of the sandbox beside USDT and USDC. EURT has a rate that the test sets, and NONE has none. */
 const tokens = {
@@ -67,7 +68,7 @@ pairs:
   });
   const setEuro = async (price: string) => {
     euro = price;
-    await counter.app.app.rates.refresh(testContext);
+    await refreshRates(counter.app.app, testContext);
     counter.app.clock.advance(1_000);
   };
   await setEuro(euro);

@@ -11,6 +11,7 @@ import {
 } from "../../../../src/features/invoices/holds/watched-addresses.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { findWallet } from "../../../../src/features/wallets/store.ts";
+import { archiveWallet } from "../../../../src/features/wallets/wallets.ts";
 import { day, hour, second } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/tron/address.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
@@ -463,7 +464,7 @@ eachStore("the deadline of an invoice", (store) => {
     await shop.create();
     await shop.create();
     await shop.create({ walletId: archived.id });
-    await shop.wallets.archive(testContext, shop.organizationId, archived.id);
+    await archiveWallet(shop.app, testContext, shop.organizationId, archived.id);
     const both = [canonical(address), canonical(secondAddress)].sort();
     await shop.create();
     expect(await watchedAddresses(shop.db, "tron")).to.deep.equal(both);

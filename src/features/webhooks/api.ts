@@ -1,23 +1,33 @@
 import * as z from "zod";
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { id } from "../../api/declare/record.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
+import { webhookChecks } from "./checks.ts";
 import {
   DeliveryInFlight,
   EndpointDisabled,
-  WebhookEndpointLimit,
-  WebhookUrlRefused,
-} from "./errors.ts";
+  getWebhookDelivery,
+  listWebhookDeliveries,
+  replayWebhookDelivery,
+  testWebhookEndpoint,
+} from "./deliveries.ts";
+import { delivererOf } from "./delivery/deliverer.ts";
+import {
+  forgetSuperseded,
+  mendDueTimes,
+  pruneDeliveries,
+  wipeOldSecrets,
+} from "./delivery/retention.ts";
 import {
   presentCreatedEndpoint,
   presentDelivery,
   presentDeliveryDetail,
   presentEndpoint,
   presentRotatedEndpoint,
-} from "./present.ts";
-import {
   CreatedWebhookEndpointRecord,
   CreateWebhookEndpointRequest,
   endpointQuery,
@@ -30,12 +40,19 @@ import {
   WebhookEndpointListRecord,
   WebhookEndpointRecord,
 } from "./records.ts";
-import type { WebhookService } from "./service.ts";
-import { deliveryStatuses } from "./status.ts";
 import type { DeliveryView } from "./delivery/store.ts";
+import {
+  createWebhookEndpoint,
+  disableWebhookEndpoint,
+  getWebhookEndpoint,
+  listWebhookEndpoints,
+  rotateWebhookSecret,
+  updateWebhookEndpoint,
+  WebhookEndpointLimit,
+  WebhookUrlRefused,
+} from "./endpoints.ts";
 import type { EndpointRow } from "./endpoints/store.ts";
-
-const operation = operationsOf<WebhookService>();
+import { deliveryStatuses } from "./status.ts";
 
 export const webhookOperations = [
   operation({
@@ -48,7 +65,7 @@ export const webhookOperations = [
     request: { query: endpointQuery },
     response: { status: 200, record: WebhookEndpointListRecord },
     errors: [],
-    handle: (service, call) => service.listEndpoints(call.organizationId, call.query),
+    handle: (app, call) => listWebhookEndpoints(app, call.organizationId, call.query),
     present: (page: Page<EndpointRow>) => mapPage(page, presentEndpoint),
   }),
   operation({
@@ -64,7 +81,7 @@ export const webhookOperations = [
     response: { status: 201, record: CreatedWebhookEndpointRecord },
     errors: [WebhookUrlRefused, WebhookEndpointLimit],
     secretAnswer: true,
-    handle: (service, call) => service.createEndpoint(call.context, call.organizationId, call.body),
+    handle: (app, call) => createWebhookEndpoint(app, call.context, call.organizationId, call.body),
     present: presentCreatedEndpoint,
   }),
   operation({
@@ -76,8 +93,8 @@ export const webhookOperations = [
     access: organization("webhooks:read"),
     response: { status: 200, record: WebhookEndpointRecord },
     errors: [],
-    handle: (service, call) =>
-      service.getEndpoint(call.organizationId, call.params.webhookEndpointId),
+    handle: (app, call) =>
+      getWebhookEndpoint(app, call.organizationId, call.params.webhookEndpointId),
     present: presentEndpoint,
   }),
   operation({
@@ -92,8 +109,9 @@ export const webhookOperations = [
     request: { body: UpdateWebhookEndpointRequest },
     response: { status: 200, record: WebhookEndpointRecord },
     errors: [WebhookUrlRefused, WebhookEndpointLimit],
-    handle: (service, call) =>
-      service.updateEndpoint(
+    handle: (app, call) =>
+      updateWebhookEndpoint(
+        app,
         call.context,
         call.organizationId,
         call.params.webhookEndpointId,
@@ -113,8 +131,8 @@ export const webhookOperations = [
     access: organization("webhooks:write"),
     response: { status: 200, record: WebhookEndpointRecord },
     errors: [],
-    handle: (service, call) =>
-      service.disableEndpoint(call.context, call.organizationId, call.params.webhookEndpointId),
+    handle: (app, call) =>
+      disableWebhookEndpoint(app, call.context, call.organizationId, call.params.webhookEndpointId),
     present: presentEndpoint,
   }),
   operation({
@@ -130,8 +148,9 @@ export const webhookOperations = [
     response: { status: 200, record: RotatedWebhookEndpointRecord },
     errors: [],
     secretAnswer: true,
-    handle: (service, call) =>
-      service.rotateSecret(
+    handle: (app, call) =>
+      rotateWebhookSecret(
+        app,
         call.context,
         call.organizationId,
         call.params.webhookEndpointId,
@@ -150,8 +169,8 @@ export const webhookOperations = [
     access: organization("webhooks:write"),
     response: { status: 202, record: WebhookDeliveryRecord },
     errors: [EndpointDisabled],
-    handle: (service, call) =>
-      service.sendTest(call.context, call.organizationId, call.params.webhookEndpointId),
+    handle: (app, call) =>
+      testWebhookEndpoint(app, call.context, call.organizationId, call.params.webhookEndpointId),
     present: presentDelivery,
   }),
   operation({
@@ -175,7 +194,7 @@ export const webhookOperations = [
     },
     response: { status: 200, record: WebhookDeliveryListRecord },
     errors: [],
-    handle: (service, call) => service.listDeliveries(call.organizationId, call.query),
+    handle: (app, call) => listWebhookDeliveries(app, call.organizationId, call.query),
     present: (page: Page<DeliveryView>) => mapPage(page, presentDelivery),
   }),
   operation({
@@ -187,8 +206,8 @@ export const webhookOperations = [
     access: organization("webhooks:read"),
     response: { status: 200, record: WebhookDeliveryDetailRecord },
     errors: [],
-    handle: (service, call) =>
-      service.getDelivery(call.organizationId, call.params.webhookDeliveryId),
+    handle: (app, call) =>
+      getWebhookDelivery(app, call.organizationId, call.params.webhookDeliveryId),
     present: presentDeliveryDetail,
   }),
   operation({
@@ -202,8 +221,20 @@ export const webhookOperations = [
     access: organization("webhooks:write"),
     response: { status: 202, record: WebhookDeliveryRecord },
     errors: [EndpointDisabled, DeliveryInFlight],
-    handle: (service, call) =>
-      service.replayDelivery(call.context, call.organizationId, call.params.webhookDeliveryId),
+    handle: (app, call) =>
+      replayWebhookDelivery(app, call.context, call.organizationId, call.params.webhookDeliveryId),
     present: presentDelivery,
   }),
 ];
+
+export const webhooksModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: webhookOperations },
+  checks: webhookChecks,
+  prunings: {
+    "wipe old webhook secrets": wipeOldSecrets,
+    "prune deliveries": pruneDeliveries,
+    "forget superseded choices": forgetSuperseded,
+    "mend due times of deliveries": mendDueTimes,
+  },
+  workers: ({ app }) => [delivererOf(app)],
+};

@@ -1,11 +1,12 @@
+import type { App } from "../../app.ts";
 import { organization, platform } from "../../api/declare/access.ts";
 import type { CsvContent } from "../../api/declare/csv.ts";
-import { operationsOf, type Group } from "../../api/declare/operation.ts";
-import { exportQuery, platformExportQuery, readExportQuery } from "./query.ts";
-import { tableExports, type ExportService } from "./service.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { createdTimes } from "../../api/declare/list.ts";
+import { operation, type Group } from "../../api/declare/operation.ts";
+import { id } from "../../api/declare/record.ts";
+import { openExport, readExportQuery, tableExports } from "./exports.ts";
 import type { ExportName } from "./table-export.ts";
-
-const operation = operationsOf<ExportService>();
 
 const words =
   "Oldest first, in UTF-8 with a line of column names (RFC 4180). `createdFrom` is inclusive, `createdTo` exclusive; the default is everything until now. Amounts are plain decimals with their unit in another column, so that they can be summed. A text that a spreadsheet would take for a formula begins with an apostrophe. The file is sent while it is read: it is complete if the response ends without an error. The audit log records the export.";
@@ -25,12 +26,12 @@ function csvOf(
     method: "GET",
     description: words,
     access: organization("exports:read"),
-    request: { query: exportQuery },
+    request: { query: createdTimes },
     response: { status: 200, csv: tableExports[name].columns },
     errors: [],
     limit: "exports",
-    handle: (service, { context, organizationId, query }) =>
-      service.open(context, name, { organizationId, ...readExportQuery(query) }),
+    handle: (app, { context, organizationId, query }) =>
+      openExport(app, context, name, { organizationId, ...readExportQuery(query) }),
     present: (content: CsvContent) => content,
   });
 }
@@ -46,12 +47,12 @@ function csvOfAll(
     method: "GET",
     description: `${words} \`organizationId\` selects one organization.`,
     access: platform("platform:read"),
-    request: { query: platformExportQuery },
+    request: { query: { ...createdTimes, organizationId: id("organization").optional() } },
     response: { status: 200, csv: tableExports[name].columns },
     errors: [],
     limit: "exports",
-    handle: (service, { context, query: { organizationId = null, ...times } }) =>
-      service.open(context, name, { organizationId, ...readExportQuery(times) }),
+    handle: (app, { context, query: { organizationId = null, ...times } }) =>
+      openExport(app, context, name, { organizationId, ...readExportQuery(times) }),
     present: (content: CsvContent) => content,
   });
 }
@@ -102,3 +103,7 @@ export const exportOperations = [
     summary: "Export the platform invoices of all organizations as CSV",
   }),
 ];
+
+export const exportsModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: exportOperations },
+};

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { eachStore } from "../../support/store/stores.ts";
-import { handWritten, openBooks, type Books } from "../analytics/books.ts";
+import { handWritten, openBooks, type Books } from "./books.ts";
 
 /** In March of 2026, which the tests take for the present month. */
 const on = (date: number, hours = 0) => Date.UTC(2026, 2, date, hours);

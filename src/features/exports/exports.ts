@@ -1,12 +1,11 @@
+import type { App } from "../../app.ts";
 import type { CsvContent } from "../../api/declare/csv.ts";
-import { bind, type Bound } from "../../kernel/bind.ts";
-import { toIso, type Clock, type Instant } from "../../kernel/clock.ts";
+import { momentOf } from "../../api/declare/list.ts";
+import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { CsvCell } from "../../kernel/csv.ts";
 import { idFloor, type Id } from "../../kernel/id.ts";
-import type { Network } from "../../platform/chain/networks.ts";
-import type { Database, WriteContext } from "../../platform/database/database.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import type { SqlValue } from "../../platform/database/schema/table.ts";
-import type { Journal } from "../../platform/journal/index.ts";
 import { platformOrganizationId } from "../organizations/store.ts";
 import { invoiceExport } from "./invoices.ts";
 import { paymentExport } from "./payments.ts";
@@ -33,34 +32,28 @@ export interface ExportFilters {
   readonly createdTo?: Instant | undefined;
 }
 
-export interface ExportDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly journal: Journal;
-  /** Every configured network by id. */
-  readonly networks: ReadonlyMap<string, Network>;
-  /** Aborted when the program stops. */
-  readonly stopping: AbortSignal;
-}
-
-const methods = { open };
-export type ExportService = Bound<typeof methods>;
-
-export function makeExportService(deps: ExportDependencies): ExportService {
-  return bind(deps, methods);
+/** Converts the times of a query. */
+export function readExportQuery({
+  createdFrom,
+  createdTo,
+}: {
+  readonly createdFrom?: string | undefined;
+  readonly createdTo?: string | undefined;
+}): Pick<ExportFilters, "createdFrom" | "createdTo"> {
+  return { createdFrom: momentOf(createdFrom), createdTo: momentOf(createdTo) };
 }
 
 /**
  * Records in the audit log that a list is exported, and returns its content, oldest first. The rows are read while they
  * are consumed, a page at a time, so each has the values of that moment; rows that are created later are left out.
  */
-async function open(
-  deps: ExportDependencies,
+export async function openExport(
+  app: App,
   context: WriteContext,
   name: ExportName,
   { organizationId, createdFrom = 0, createdTo }: ExportFilters,
 ): Promise<CsvContent> {
-  const { db, clock, journal } = deps;
+  const { db, clock, journal } = app;
   const before = createdTo ?? clock.now() + 1;
   const subjectId = organizationId ?? (await platformOrganizationId(db)) ?? "-";
   await db.write(context, (tx) => {
@@ -80,13 +73,13 @@ async function open(
   const table = tableExports[name];
   return {
     head: Object.keys(table.columns),
-    pages: readPages(deps, table, organizationId, createdFrom, before),
+    pages: readPages(app, table, organizationId, createdFrom, before),
     fileName: `${name.replaceAll("_", "-")}.csv`,
   };
 }
 
 async function* readPages(
-  { db, networks, stopping }: ExportDependencies,
+  { db, networks, stopping }: App,
   { kind, columns, select, cells }: TableExport,
   organizationId: Id<"organization"> | null,
   from: Instant,
@@ -102,7 +95,7 @@ async function* readPages(
     const values: SqlValue[] = [last, end, ...(organizationId === null ? [] : [organizationId])];
     const rows = await db.all<ExportedRow>(sql, values);
     yield rows.map((row) => {
-      const shown = cells(row, networks);
+      const shown = cells(row, networks.known);
       return names.map((name) => shown[name] ?? null);
     });
     const next = rows.at(-1)?.id;

@@ -1,28 +1,22 @@
+import { perApp, type App } from "../../app.ts";
 import { day } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import { idPattern, type Id } from "../../kernel/id.ts";
 import { parsePage } from "../../kernel/page.ts";
-import type { Database } from "../../platform/database/database.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { eventCatalogue, type EventType } from "../../platform/events/catalogue.ts";
 import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";
 import { eventKeptFor } from "../../platform/events/retention.ts";
 import { readRestores } from "../../platform/backup/restores.ts";
 import { open, seal, SealBroken } from "../../platform/secrets/encryption.ts";
+import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { epochsAfter, type CursorEpochs } from "./cursor-epochs.ts";
+import type { EventQuery } from "./records.ts";
 import { eventsAfter, eventsBetween, findEvent, stretchAfter } from "./store.ts";
 
 /** Maximum number of events that a request with a type filter scans. */
 const stretchMax = 1_000;
-
-export interface EventQuery {
-  /** The nextCursor of an earlier page, or an event's id; by default reading starts at the oldest stored event. */
-  readonly after?: string | undefined;
-  /** 1 to 100, by default 20. */
-  readonly limit?: string | number | undefined;
-  /** All types by default. */
-  readonly types?: readonly EventType[] | undefined;
-}
 
 export interface EventPage {
   readonly data: readonly RelayedEvent[];
@@ -35,69 +29,67 @@ export interface EventTypeView {
   readonly description: string;
 }
 
-export interface EventService {
-  /**
-   * Returns an organization's events, oldest first, each once. They are ordered by the position that the relay assigns
-   * after the commit, so no event ever appears before a position that was already read. A page filtered by type may be
-   * empty although there are more.
-   */
-  list(organizationId: Id<"organization">, query: EventQuery): Promise<EventPage>;
-  /** Returns one event; 404 if it does not exist, belongs to another organization or has passed its retention time. */
-  get(organizationId: Id<"organization">, eventId: Id<"event">): Promise<EventRow>;
-  /** Returns every event type with its meaning. */
-  types(): Promise<readonly EventTypeView[]>;
-}
+/** Positions count the events of all organizations, so cursors are encrypted: a client can neither infer others' activity nor forge a cursor. */
+const cursorKey = perApp(({ secret }) => deriveKey(secret, "event-cursors"));
 
-/**
- * Creates the service. `cursorKey` is 32 bytes used for nothing else. Positions count the events of all organizations,
- * so cursors are encrypted: a client can neither infer others' activity nor forge a cursor.
- */
-export function makeEventService(deps: {
-  readonly db: Database;
-  readonly cursorKey: Uint8Array;
-}): EventService {
-  const { db, cursorKey } = deps;
-
-  // A restore needs stopped servers, so they cannot change while this one runs.
+/** Reads the restores once, because a restore needs stopped servers; again after a failure. */
+const cursorEpochs = perApp(({ db }) => {
   let known: Promise<CursorEpochs> | null = null;
-  async function epochs(): Promise<CursorEpochs> {
+  return () => {
     known ??= readRestores(db).then(epochsAfter);
     return known.catch((error: unknown) => {
       known = null;
       throw error;
     });
-  }
-
-  return {
-    async list(organizationId, query) {
-      const { limit } = parsePage({ limit: query.limit }, "events");
-      const types = query.types ?? null;
-      const current = await epochs();
-      const { after: given } = query;
-      const isEvent = given !== undefined && idPattern("event").test(given);
-      let after = 0;
-      if (isEvent) {
-        const position = await positionOfEvent(db, organizationId, given as Id<"event">);
-        // Nothing follows an event that the relay has not reached yet.
-        if (position === null) return { data: [], nextCursor: given, hasMore: false };
-        after = position;
-      } else if (given !== undefined) after = positionOf(cursorKey, organizationId, given, current);
-      const { data, last, hasMore } = await read(db, organizationId, after, limit, types);
-      // Returns the same cursor until an event arrives, so that pollers get 304; in place of an event's id, which
-      // expires with the event, a cursor.
-      const isSame = given !== undefined && !isEvent && last === after;
-      const nextCursor = isSame ? given : sealed(cursorKey, organizationId, last, current);
-      return { data, nextCursor, hasMore };
-    },
-
-    async get(organizationId, eventId) {
-      const event = await findEvent(db, organizationId, eventId);
-      if (event === null || isForgotten(event)) throw notFound();
-      return event;
-    },
-
-    types: () => Promise.resolve(everyType),
   };
+});
+
+/**
+ * Returns an organization's events, oldest first, each once. They are ordered by the position that the relay assigns
+ * after the commit, so no event ever appears before a position that was already read. A page filtered by type may be
+ * empty although there are more.
+ */
+export async function listEvents(
+  app: App,
+  organizationId: Id<"organization">,
+  query: EventQuery,
+): Promise<EventPage> {
+  const { db } = app;
+  const { limit } = parsePage({ limit: query.limit }, "events");
+  const types = query.types ?? null;
+  const key = cursorKey(app);
+  const current = await cursorEpochs(app)();
+  const { after: given } = query;
+  const isEvent = given !== undefined && idPattern("event").test(given);
+  let after = 0;
+  if (isEvent) {
+    const position = await positionOfEvent(db, organizationId, given as Id<"event">);
+    // Nothing follows an event that the relay has not reached yet.
+    if (position === null) return { data: [], nextCursor: given, hasMore: false };
+    after = position;
+  } else if (given !== undefined) after = positionOf(key, organizationId, given, current);
+  const { data, last, hasMore } = await read(db, organizationId, after, limit, types);
+  // Returns the same cursor until an event arrives, so that pollers get 304; in place of an event's id, which
+  // expires with the event, a cursor.
+  const isSame = given !== undefined && !isEvent && last === after;
+  const nextCursor = isSame ? given : sealed(key, organizationId, last, current);
+  return { data, nextCursor, hasMore };
+}
+
+/** Returns one event; 404 if it does not exist, belongs to another organization or has passed its retention time. */
+export async function getEvent(
+  { db }: App,
+  organizationId: Id<"organization">,
+  eventId: Id<"event">,
+): Promise<EventRow> {
+  const event = await findEvent(db, organizationId, eventId);
+  if (event === null || isForgotten(event)) throw notFound();
+  return event;
+}
+
+/** Returns every event type with its meaning. */
+export function listEventTypes(): readonly EventTypeView[] {
+  return everyType;
 }
 
 /** Whether a payer chose again a day ago or earlier: the row keeps its position, by which readers go on, and no more. */
@@ -117,7 +109,7 @@ function sealed(
 
 /** Returns the position of an event, null while the relay has not assigned it; 400 if the event is not kept. */
 async function positionOfEvent(
-  db: Database,
+  db: Reader,
   organizationId: Id<"organization">,
   eventId: Id<"event">,
 ): Promise<number | null> {
@@ -162,7 +154,7 @@ function positionOf(
 }
 
 async function read(
-  db: Database,
+  db: Reader,
   organizationId: Id<"organization">,
   after: number,
   limit: number,

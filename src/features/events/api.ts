@@ -1,11 +1,17 @@
 import type { z } from "zod";
+import type { App } from "../../app.ts";
 import { authenticated, organization } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { eventBody, type EventRow } from "../../platform/events/index.ts";
+import {
+  getEvent,
+  listEvents,
+  listEventTypes,
+  type EventPage,
+  type EventTypeView,
+} from "./events.ts";
 import { EventListRecord, eventQuery, EventRecord, EventTypeListRecord } from "./records.ts";
-import type { EventPage, EventService, EventTypeView } from "./service.ts";
-
-const operation = operationsOf<EventService>();
 
 export const eventOperations = [
   operation({
@@ -19,7 +25,7 @@ export const eventOperations = [
     access: authenticated("events:read"),
     response: { status: 200, record: EventTypeListRecord },
     errors: [],
-    handle: (service) => service.types(),
+    handle: () => Promise.resolve(listEventTypes()),
     present: (types: readonly EventTypeView[]) => ({
       data: types.map(({ type, description }) => ({ type, description })),
     }),
@@ -36,7 +42,7 @@ export const eventOperations = [
     request: { query: eventQuery },
     response: { status: 200, record: EventListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
+    handle: (app, call) => listEvents(app, call.organizationId, call.query),
     present: ({ data, nextCursor, hasMore }: EventPage) => ({
       data: data.map(presentEvent),
       nextCursor,
@@ -54,7 +60,7 @@ export const eventOperations = [
     access: organization("events:read"),
     response: { status: 200, record: EventRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId, call.params.eventId),
+    handle: (app, call) => getEvent(app, call.organizationId, call.params.eventId),
     present: presentEvent,
   }),
 ];
@@ -62,3 +68,7 @@ export const eventOperations = [
 function presentEvent(event: EventRow): z.input<typeof EventRecord> {
   return eventBody(event) as z.input<typeof EventRecord>;
 }
+
+export const eventsModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: eventOperations },
+};

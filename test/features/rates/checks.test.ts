@@ -1,17 +1,21 @@
 // The checks of exchange rates: when sources are asked, what is stored, and the health that operators see.
 import { Readable } from "node:stream";
 import { expect } from "chai";
-import { makeRatesService } from "../../../src/features/rates/service.ts";
+import {
+  makeRateSources,
+  ratesHealth,
+  refreshDueRates,
+  refreshRates,
+} from "../../../src/features/rates/rates.ts";
 import { rateBook } from "../../../src/features/rates/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import { readRatio } from "../../../src/kernel/money/ratio.ts";
+import type { Config } from "../../../src/platform/config/config.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { noRates, type RatePair, type RatesPlan } from "../../../src/platform/rates/plan.ts";
 import type { RateFetch } from "../../../src/platform/rates/source.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { appOf } from "../../support/context.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 /** Pairs are checked each minute; their sources are asked every ten minutes, and half a minute after a failure. */
@@ -66,23 +70,21 @@ async function openSources(db: Database) {
     pairs: async () => Object.keys((await book())?.pairs ?? {}),
     now: () => now,
     advance: (milliseconds: number) => (now += milliseconds),
-    /** Starts a service, as a new process does. */
+    /** Starts to check pairs, as a new process does. */
     start: (...names: readonly string[]) => {
       const plan: RatesPlan = { ...noRates, refreshMs, pairs: names.map(pairOf) };
-      const service = makeRatesService({
+      const app = appOf({
         db,
-        plan,
+        config: { rates: plan } as Config,
         clock: { now: () => now },
         logger: { ...silentLogger, warn: note, info: note },
-        journal: createJournal({ ids: createIds(systemRandom), wake: () => undefined }),
-        stopping: new AbortController().signal,
-        fetch,
       });
+      const sources = makeRateSources(app, fetch);
       return {
-        ...service,
-        refresh: () => service.refresh(testContext),
+        health: () => ratesHealth(app),
+        refresh: () => refreshRates(app, testContext, sources),
         refreshDue: (guard = () => Promise.resolve(void (checks += 1))) =>
-          service.refreshDue(testContext, guard),
+          refreshDueRates(app, testContext, guard, sources),
       };
     },
   };

@@ -1,55 +1,26 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { notFound } from "../../kernel/errors.ts";
-import type { Id, IdSource } from "../../kernel/id.ts";
-import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Network } from "../../platform/chain/networks.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
+import type { App, InTx } from "../../app.ts";
 import { OrganizationSuspended, suspendedAdvice } from "../../api/declare/problems.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import { lockOrganization } from "../organizations/store.ts";
 import type { OrganizationRow } from "../organizations/table.ts";
 import { WalletLimit } from "./errors.ts";
 import { takeOwnership, releaseIfUnused, unavailable } from "./ownership.ts";
-import { becomesDefault, listDefaults, setDefault } from "./defaults.ts";
-import { presentWallet } from "./present.ts";
+import { becomesDefault } from "./defaults.ts";
+import { presentWallet, type CreateWalletInput } from "./records.ts";
 import { readReceiver, requireNetwork } from "./rules.ts";
 import {
   countWallets,
   findWallet,
-  listWallets,
+  findWalletPage,
   type WalletFilters,
   type WalletRow,
   type WalletView,
 } from "./store.ts";
 import { wallets } from "./table.ts";
-
-export interface WalletInput {
-  readonly label: string;
-  readonly network: string;
-  /** Exactly one of `address` and `xpub`. */
-  readonly address?: string | undefined;
-  readonly xpub?: string | undefined;
-}
-
-export type WalletService = Bound<typeof methods>;
-
-export interface WalletDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly journal: Journal;
-  /** The enabled networks by id. */
-  readonly networks: ReadonlyMap<string, Network>;
-  readonly limits: WalletLimits;
-}
-
-export interface WalletLimits {
-  /** The maximum number of an approved organization's active wallets. */
-  readonly active: number;
-  /** With `off`, every organization counts as approved. */
-  readonly verification: "required" | "off";
-}
 
 /**
  * The maximum number of active wallets of an organization that is not approved. The addresses of wallets are read by the
@@ -59,23 +30,19 @@ export const newOrganizationActiveMax = 2;
 /** The maximum number of wallets that it may ever register, archived ones included, so that they do not add up. */
 export const newOrganizationRegisteredMax = 20;
 
-const methods = { list, get, find, create, archive, release, listDefaults, setDefault };
-
-export function makeWalletService(deps: WalletDependencies): WalletService {
-  return bind(deps, methods);
-}
-
-async function list(
-  { db }: WalletDependencies,
+/** Returns a page of an organization's wallets, newest first. */
+export async function listWallets(
+  { db }: App,
   organizationId: Id<"organization">,
   { limit, cursor, ...filters }: WalletFilters & PageQuery,
 ): Promise<Page<WalletView>> {
   const page = parsePage({ limit, cursor }, "wallets", { organizationId, ...filters });
-  return toPage(await listWallets(db, organizationId, filters, page), page);
+  return toPage(await findWalletPage(db, organizationId, filters, page), page);
 }
 
-async function get(
-  { db }: WalletDependencies,
+/** Returns a wallet. @throws a 404 problem if the organization has none with this id */
+export async function getWallet(
+  { db }: App,
   organizationId: Id<"organization">,
   walletId: Id<"wallet">,
 ): Promise<WalletView> {
@@ -85,7 +52,7 @@ async function get(
 }
 
 /** Returns a wallet of any organization, for the operator. */
-async function find({ db }: WalletDependencies, walletId: Id<"wallet">): Promise<WalletView> {
+export async function getAnyWallet({ db }: App, walletId: Id<"wallet">): Promise<WalletView> {
   const row = await db.findOne(wallets, "WHERE id = $1", [walletId]);
   const wallet = row === null ? null : await findWallet(db, row.organizationId, walletId);
   if (wallet === null) throw notFound();
@@ -96,20 +63,22 @@ async function find({ db }: WalletDependencies, walletId: Id<"wallet">): Promise
  * Registers a wallet. 409 if the address or key is already active on the network, or belongs to another organization
  * in its family; 409 `wallet_limit`; 403 `organization_suspended` if the organization was suspended meanwhile.
  */
-async function create(
-  { db, clock, ids, journal, networks, limits }: WalletDependencies,
+export async function createWallet(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
-  input: WalletInput,
+  input: CreateWalletInput,
 ): Promise<WalletView> {
-  const network = requireNetwork(networks, input.network);
-  const receiver = readReceiver(network, networks.values(), input);
+  const { db, clock, ids, journal, config } = app;
+  const { enabled } = app.networks;
+  const network = requireNetwork(enabled, input.network);
+  const receiver = readReceiver(network, enabled.values(), input);
   return db.write(context, async (tx) => {
     const at = clock.now();
     const { addressFamily: family } = network;
     const organization = await lockOrganization(tx, organizationId);
     if (organization.status === "suspended") throw new OrganizationSuspended(suspendedAdvice);
-    await requireRoom(tx, organization, limits);
+    await requireRoom(tx, organization, config);
     const isDefault = await becomesDefault(tx, organizationId, network.id);
     const { nextIndex, highestPaidIndex } = await takeOwnership(
       tx,
@@ -158,10 +127,12 @@ async function create(
 async function requireRoom(
   tx: Tx,
   { id, verificationStatus }: OrganizationRow,
-  { active, verification }: WalletLimits,
+  { walletsPerOrganization, verification }: Pick<Config, "walletsPerOrganization" | "verification">,
 ): Promise<void> {
   const isApproved = verification === "off" || verificationStatus === "approved";
-  const most = isApproved ? active : Math.min(active, newOrganizationActiveMax);
+  const most = isApproved
+    ? walletsPerOrganization
+    : Math.min(walletsPerOrganization, newOrganizationActiveMax);
   if ((await countWallets(tx, id, "active", most)) >= most) {
     throw new WalletLimit(
       isApproved
@@ -182,39 +153,37 @@ async function requireRoom(
  * Archives a wallet. Open payment requests to it remain watched. If it is the default of its network, no other wallet
  * takes its place but the reserves. Repeating has no effect.
  */
-function archive(
-  deps: WalletDependencies,
+export function archiveWallet(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   walletId: Id<"wallet">,
 ): Promise<WalletView> {
-  const { db } = deps;
-  return db.write(context, async (tx) => {
+  return app.db.write(context, async (tx) => {
     await lockWallet(tx, walletId);
     const wallet = await findWallet(tx, organizationId, walletId);
     if (wallet === null) throw notFound();
-    return archiveRow(deps, tx, wallet, "wallet.archived");
+    return archiveRow(tx, app, wallet, "wallet.archived");
   });
 }
 
 /** Archives a wallet of any organization on behalf of the operator, to free a disputed address for its owner. */
-function release(
-  deps: WalletDependencies,
+export function releaseWallet(
+  app: App,
   context: WriteContext,
   walletId: Id<"wallet">,
 ): Promise<WalletView> {
-  const { db } = deps;
-  return db.write(context, async (tx) => {
+  return app.db.write(context, async (tx) => {
     const row = await lockWallet(tx, walletId);
     const wallet = row === null ? null : await findWallet(tx, row.organizationId, walletId);
     if (wallet === null) throw notFound();
-    return archiveRow(deps, tx, wallet, "wallet.released");
+    return archiveRow(tx, app, wallet, "wallet.released");
   });
 }
 
 async function archiveRow(
-  { clock, journal }: WalletDependencies,
   tx: Tx,
+  { clock, journal }: InTx,
   wallet: WalletView,
   action: string,
 ): Promise<WalletView> {

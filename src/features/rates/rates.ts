@@ -1,15 +1,26 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import { perApp, type App } from "../../app.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import { defineProblem } from "../../kernel/errors.ts";
 import { formatRate } from "../../kernel/money/rate.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/logger/index.ts";
+import { makeOutwardFetch } from "../../platform/outbound/proxy.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
 import { createPoller } from "../../platform/rates/poller.ts";
 import type { RateFetch } from "../../platform/rates/source.ts";
-import { NoSuchPair, NothingToAccept } from "./errors.ts";
 import { afterCheck, combine, isFresh, unknownPair, type PairState } from "./rules.ts";
 import { lockBook, readBook, writeBook, type Book } from "./store.ts";
+
+const NoSuchPair = defineProblem({
+  code: "no_such_pair",
+  status: 404,
+  title: "Unknown currency pair",
+});
+const NothingToAccept = defineProblem({
+  code: "nothing_to_accept",
+  status: 409,
+  title: "The pair has no pending rate",
+});
 
 /** Invoices can be issued only for `fixed` and `fresh`. */
 export type RateStatus = "fixed" | "fresh" | "stale" | "missing";
@@ -27,80 +38,78 @@ export interface RatesHealth {
   readonly problems: readonly string[];
 }
 
-export type RatesService = Bound<typeof methods>;
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly journal: Journal;
-  readonly plan: RatesPlan;
-  readonly fetch: RateFetch;
-  /** Aborted when the program stops. */
-  readonly stopping: AbortSignal;
-}
-
-type State = Deps & {
+/** The sources of the pairs, with their last responses, and the state of their checks in this process. */
+export interface RateSources {
   readonly asked: readonly RatePair[];
   readonly poller: ReturnType<typeof createPoller>;
   /** Last check by this process or an earlier one on the same store; null until looked up. */
   checkedAt: Instant | null;
   hasPolled: boolean;
   reported: ReadonlySet<string>;
-};
+}
 
-const methods = { list, refresh, refreshDue, accept, health };
-
-export function makeRatesService(deps: Deps): RatesService {
-  const { clock, plan, fetch, stopping } = deps;
-  const self: State = {
-    ...deps,
+export function makeRateSources(
+  { config, clock, stopping }: App,
+  fetch: RateFetch = makeOutwardFetch(config.proxy),
+): RateSources {
+  const plan = config.rates;
+  return {
     asked: plan.pairs.filter(({ fixed }) => fixed === null),
     poller: createPoller({ plan, clock, asking: { fetch, signal: stopping } }),
     checkedAt: null,
     hasPolled: false,
     reported: new Set(),
   };
-  return bind(self, methods);
 }
 
+const sourcesOf = perApp((app) => makeRateSources(app));
+
 /** Returns every configured pair, in the order of the file. */
-async function list(self: State): Promise<RateView[]> {
-  const { db, clock, plan } = self;
+export async function listRates({ db, clock, config }: App): Promise<RateView[]> {
+  const plan = config.rates;
   const book = await readBook(db);
-  return plan.pairs.map((pair) => view(self, pair, book, clock.now()));
+  return plan.pairs.map((pair) => viewOf(plan, pair, book, clock.now()));
 }
 
 /** Queries every source now, outside of any transaction, and stores the result. */
-async function refresh(self: State, context: WriteContext): Promise<RateView[]> {
-  const { poller } = self;
-  self.hasPolled = true;
-  await poller.poll("all");
-  return check(self, context);
+export async function refreshRates(
+  app: App,
+  context: WriteContext,
+  sources = sourcesOf(app),
+): Promise<RateView[]> {
+  sources.hasPolled = true;
+  await sources.poller.poll("all");
+  return checkRates(app, sources, context);
 }
 
 /**
  * Queries the due sources, and checks all pairs at the plan's interval using the last response of each source. Does
  * nothing if nothing is due. `guard` runs in the transaction that stores the result.
  */
-async function refreshDue(
-  self: State,
+export async function refreshDueRates(
+  app: App,
   context: WriteContext,
   guard: (tx: Tx) => Promise<void>,
+  sources = sourcesOf(app),
 ): Promise<void> {
-  const { clock, plan, poller } = self;
-  self.checkedAt ??= await lastCheck(self);
-  const now = clock.now();
-  const isCheckDue = now - self.checkedAt >= plan.refreshMs || self.checkedAt > now;
-  if (!isCheckDue && !(self.hasPolled && poller.isDue(now))) return;
-  self.hasPolled = true;
+  const { poller } = sources;
+  sources.checkedAt ??= await lastCheck(app, sources);
+  const now = app.clock.now();
+  const isCheckDue =
+    now - sources.checkedAt >= app.config.rates.refreshMs || sources.checkedAt > now;
+  if (!isCheckDue && !(sources.hasPolled && poller.isDue(now))) return;
+  sources.hasPolled = true;
   await poller.poll("due");
-  await check(self, context, guard);
+  await checkRates(app, sources, context, guard);
 }
 
 /** Confirms a pending jump. Throws 404 for an unknown pair and 409 if nothing is pending. */
-async function accept(self: State, context: WriteContext, pairName: string): Promise<RateView> {
-  const { db, clock, journal, plan } = self;
+export async function acceptRate(
+  { db, clock, journal, config }: App,
+  context: WriteContext,
+  pairName: string,
+): Promise<RateView> {
+  const plan = config.rates;
   const pair = plan.pairs.find(({ name }) => name === pairName);
   if (pair === undefined) {
     const names = plan.pairs.map(({ name }) => name).join(", ");
@@ -128,13 +137,13 @@ async function accept(self: State, context: WriteContext, pairName: string): Pro
         },
       },
     });
-    return view(self, pair, book, at);
+    return viewOf(plan, pair, book, at);
   });
 }
 
 /** `ok` if every pair has a quote and every source responds; `down` if a pair has no quote. */
-async function health(self: State): Promise<RatesHealth> {
-  const views = (await list(self)).filter(({ status }) => status !== "fixed");
+export async function ratesHealth(app: App): Promise<RatesHealth> {
+  const views = (await listRates(app)).filter(({ status }) => status !== "fixed");
   const times = views.flatMap(({ accepted }) => (accepted === null ? [] : [accepted.at]));
   const isDown = views.some(({ status }) => status !== "fresh");
   const problems = byProblem(
@@ -152,7 +161,12 @@ async function health(self: State): Promise<RatesHealth> {
   };
 }
 
-function view({ plan }: State, pair: RatePair, book: Book, at: Instant): RateView {
+function viewOf(
+  plan: Pick<RatesPlan, "maxAgeMs">,
+  pair: RatePair,
+  book: Book,
+  at: Instant,
+): RateView {
   if (pair.fixed !== null) {
     const accepted = { rate: pair.fixed, sources: [], at };
     return { ...unknownPair, pair, status: "fixed", accepted };
@@ -164,18 +178,20 @@ function view({ plan }: State, pair: RatePair, book: Book, at: Instant): RateVie
 }
 
 /** Returns the time of the last check in the store, so that frequent restarts do not cause more queries. */
-async function lastCheck({ db, asked }: State): Promise<Instant> {
+async function lastCheck({ db }: App, { asked }: RateSources): Promise<Instant> {
   const book = await readBook(db);
   return Math.min(...asked.map(({ name }) => book.get(name)?.checkedAt ?? 0));
 }
 
 /** Stores the combined result of the sources' last responses. */
-async function check(
-  self: State,
+async function checkRates(
+  { db, clock, logger, config }: App,
+  sources: RateSources,
   context: WriteContext,
   guard?: (tx: Tx) => Promise<void>,
 ): Promise<RateView[]> {
-  const { db, clock, plan, asked, poller } = self;
+  const { asked, poller } = sources;
+  const plan = config.rates;
   const { book, at } = await db.write(context, async (tx) => {
     await guard?.(tx);
     const now = clock.now();
@@ -191,29 +207,28 @@ async function check(
     await writeBook(tx, after, now);
     return { book: after, at: now };
   });
-  self.checkedAt = at;
-  reportFaults(self, book);
-  return plan.pairs.map((pair) => view(self, pair, book, at));
+  sources.checkedAt = at;
+  reportFaults(logger, sources, book);
+  return plan.pairs.map((pair) => viewOf(plan, pair, book, at));
 }
 
 /** Logs each new problem once with all its pairs, and the recovery of all pairs once. */
-function reportFaults(self: State, book: Book): void {
-  const { logger, asked } = self;
+function reportFaults(logger: Logger, sources: RateSources, book: Book): void {
   const problems = byProblem(
-    asked.map(({ name }) => {
+    sources.asked.map(({ name }) => {
       const { problem, pending } = book.get(name) ?? unknownPair;
       return { name, problem, alarm: pending === null ? "rate_problem" : "rate_jump" };
     }),
   );
   for (const [problem, pairs] of problems) {
-    if (self.reported.has(problem)) continue;
+    if (sources.reported.has(problem)) continue;
     const [first] = pairs;
     const names = pairs.map(({ name }) => name);
     logger.warn({ alarm: first.alarm, pairs: names, problem }, "problem with exchange rates");
   }
-  if (problems.size === 0 && self.reported.size > 0)
+  if (problems.size === 0 && sources.reported.size > 0)
     logger.info("all exchange rates have quotes again");
-  self.reported = new Set(problems.keys());
+  sources.reported = new Set(problems.keys());
 }
 
 /**

@@ -1,22 +1,30 @@
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
-import { TooManyBuckets } from "./errors.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
 import {
-  presentMerchantCharts,
-  presentMerchantSummary,
-  presentTopCustomers,
-  presentTopWallets,
-} from "./present.ts";
+  getMerchantCharts,
+  getMerchantSummary,
+  listTopCustomers,
+  listTopWallets,
+} from "./analytics.ts";
+import { analyticsChecks } from "./checks.ts";
+import { TooManyBuckets } from "./periods.ts";
 import { chartsQuery, figuresQuery, topQuery } from "./query.ts";
 import {
   MerchantAnalyticsChartsRecord,
   MerchantAnalyticsSummaryRecord,
+  presentMerchantCharts,
+  presentMerchantSummary,
+  presentTopCustomers,
+  presentTopWallets,
+  presentUsage,
   TopCustomerListRecord,
   TopWalletListRecord,
+  UsageSummaryRecord,
 } from "./records.ts";
-import type { AnalyticsService } from "./service.ts";
+import { getUsage } from "./usage.ts";
 
-const operation = operationsOf<AnalyticsService>();
 const access = organization("analytics:read");
 const periodWords =
   "`from` is inclusive, `to` exclusive; the default is the last 30 days. Amounts are in one settlement currency, by default USD.";
@@ -33,7 +41,7 @@ export const analyticsOperations = [
     request: { query: figuresQuery },
     response: { status: 200, record: MerchantAnalyticsSummaryRecord },
     errors: [],
-    handle: (service, call) => service.summary(call.organizationId, call.query),
+    handle: (app, call) => getMerchantSummary(app, call.organizationId, call.query),
     present: presentMerchantSummary,
   }),
   operation({
@@ -47,7 +55,7 @@ export const analyticsOperations = [
     request: { query: chartsQuery },
     response: { status: 200, record: MerchantAnalyticsChartsRecord },
     errors: [TooManyBuckets],
-    handle: (service, call) => service.charts(call.organizationId, call.query),
+    handle: (app, call) => getMerchantCharts(app, call.organizationId, call.query),
     present: presentMerchantCharts,
   }),
   operation({
@@ -61,7 +69,7 @@ export const analyticsOperations = [
     request: { query: topQuery },
     response: { status: 200, record: TopCustomerListRecord },
     errors: [],
-    handle: (service, call) => service.topCustomers(call.organizationId, call.query),
+    handle: (app, call) => listTopCustomers(app, call.organizationId, call.query),
     present: presentTopCustomers,
   }),
   operation({
@@ -75,7 +83,26 @@ export const analyticsOperations = [
     request: { query: topQuery },
     response: { status: 200, record: TopWalletListRecord },
     errors: [],
-    handle: (service, call) => service.topWallets(call.organizationId, call.query),
+    handle: (app, call) => listTopWallets(app, call.organizationId, call.query),
     present: presentTopWallets,
   }),
+  operation({
+    id: "getUsage",
+    group: "Usage",
+    method: "GET",
+    path: "/organizations/{organizationId}/usage",
+    summary: "Get the usage of the current period",
+    description:
+      "The period is that of the subscription or, without one, the calendar month in UTC. Invoices count when they are issued. Payments count once confirmed, by their block time, in every currency; `processedVolume` covers only `currency`.",
+    access,
+    response: { status: 200, record: UsageSummaryRecord },
+    errors: [],
+    handle: (app, call) => getUsage(app, call.organizationId),
+    present: presentUsage,
+  }),
 ];
+
+export const analyticsModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: analyticsOperations },
+  checks: analyticsChecks,
+};

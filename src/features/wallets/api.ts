@@ -1,6 +1,10 @@
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
+import { walletChecks } from "./checks.ts";
+import { listDefaultWallets, setDefaultWallet } from "./defaults.ts";
 import {
   DefaultWalletUnusable,
   NetworkNotEnabled,
@@ -8,20 +12,19 @@ import {
   WalletAddressUnavailable,
   WalletLimit,
 } from "./errors.ts";
-import { presentDefault, presentWallet } from "./present.ts";
 import {
   CreateWalletRequest,
   DefaultWalletListRecord,
   DefaultWalletRecord,
+  presentDefaultWallet,
+  presentWallet,
   SetDefaultWalletRequest,
   WalletListRecord,
   WalletRecord,
   walletQuery,
 } from "./records.ts";
-import type { WalletService } from "./service.ts";
 import type { DefaultWallets, WalletView } from "./store.ts";
-
-const operation = operationsOf<WalletService>();
+import { archiveWallet, createWallet, getWallet, listWallets } from "./wallets.ts";
 
 export const walletOperations = [
   operation({
@@ -34,7 +37,7 @@ export const walletOperations = [
     request: { query: walletQuery },
     response: { status: 200, record: WalletListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
+    handle: (app, call) => listWallets(app, call.organizationId, call.query),
     present: (page: Page<WalletView>) => mapPage(page, presentWallet),
   }),
   operation({
@@ -49,7 +52,7 @@ export const walletOperations = [
     request: { body: CreateWalletRequest },
     response: { status: 201, record: WalletRecord },
     errors: [NetworkNotEnabled, WalletAddressRefused, WalletAddressUnavailable, WalletLimit],
-    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    handle: (app, call) => createWallet(app, call.context, call.organizationId, call.body),
     present: presentWallet,
   }),
   operation({
@@ -61,7 +64,7 @@ export const walletOperations = [
     access: organization("wallets:read"),
     response: { status: 200, record: WalletRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId, call.params.walletId),
+    handle: (app, call) => getWallet(app, call.organizationId, call.params.walletId),
     present: presentWallet,
   }),
   operation({
@@ -75,8 +78,8 @@ export const walletOperations = [
     access: organization("wallets:write"),
     response: { status: 200, record: WalletRecord },
     errors: [],
-    handle: (service, call) =>
-      service.archive(call.context, call.organizationId, call.params.walletId),
+    handle: (app, call) =>
+      archiveWallet(app, call.context, call.organizationId, call.params.walletId),
     present: presentWallet,
   }),
   operation({
@@ -90,8 +93,10 @@ export const walletOperations = [
     access: organization("wallets:read"),
     response: { status: 200, record: DefaultWalletListRecord },
     errors: [],
-    handle: (service, call) => service.listDefaults(call.organizationId),
-    present: (defaults: readonly DefaultWallets[]) => ({ data: defaults.map(presentDefault) }),
+    handle: (app, call) => listDefaultWallets(app, call.organizationId),
+    present: (defaults: readonly DefaultWallets[]) => ({
+      data: defaults.map(presentDefaultWallet),
+    }),
   }),
   operation({
     id: "setDefaultWallet",
@@ -105,8 +110,13 @@ export const walletOperations = [
     request: { body: SetDefaultWalletRequest },
     response: { status: 200, record: DefaultWalletRecord },
     errors: [NetworkNotEnabled, DefaultWalletUnusable],
-    handle: (service, call) =>
-      service.setDefault(call.context, call.organizationId, call.params.network, call.body),
-    present: presentDefault,
+    handle: (app, call) =>
+      setDefaultWallet(app, call.context, call.organizationId, call.params.network, call.body),
+    present: presentDefaultWallet,
   }),
 ];
+
+export const walletsModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: walletOperations },
+  checks: walletChecks,
+};

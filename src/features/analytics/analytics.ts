@@ -1,14 +1,13 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
+import type { App } from "../../app.ts";
 import type { Asset } from "../../kernel/money/asset.ts";
 import type { Id } from "../../kernel/id.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
 import { platformRevenue, recurringRevenue } from "../billing/operator/revenue.ts";
-import { countUsed } from "../invoices/store.ts";
 import { invoiceStatuses, type InvoiceStatus } from "../invoices/rules.ts";
 import { platformScope } from "../usage/table.ts";
-import type { Period, UsageCounter } from "../usage/service.ts";
 import { sumBySubject, type Sum } from "./figures.ts";
-import type { FiguresQuery } from "./query.ts";
+import type { Period } from "./periods.ts";
+import type { ChartsInput, FiguresQuery, TopInput } from "./query.ts";
 import {
   chartsOf,
   intoBuckets,
@@ -17,14 +16,10 @@ import {
   summaryOf,
   top,
   toMoney,
-  volumeOf,
-  type AnalyticsDependencies,
   type Bucket,
   type Charts,
-  type ChartsQuery,
   type Summary,
   type Top,
-  type TopQuery,
   type Volume,
 } from "./scope-figures.ts";
 import {
@@ -78,54 +73,37 @@ export type TopCustomer = Top<NamedCustomer>;
 export type TopWallet = Top<NamedWallet>;
 export type TopOrganization = Top<NamedOrganization>;
 
-export type AnalyticsService = Bound<typeof methods>;
-
 /** The whole range of a JavaScript date from 1970 on. */
 const always: Period = { from: 0, to: 8_640_000_000_000_000 };
 
-const methods = {
-  summary,
-  charts,
-  topCustomers,
-  topWallets,
-  platformSummary,
-  platformCharts,
-  topOrganizations,
-  countUsage,
-  nameOf,
-};
-
-export function makeAnalyticsService(deps: AnalyticsDependencies): AnalyticsService {
-  return bind(deps, methods);
-}
-
 /** Counts payments by block time and invoices by issue time; the outstanding amount and customers are current. */
-async function summary(
-  deps: AnalyticsDependencies,
+export async function getMerchantSummary(
+  app: App,
   organizationId: Id<"organization">,
   query: FiguresQuery,
 ): Promise<MerchantSummary> {
-  const { db } = deps;
-  const question = queryOf(deps, query);
+  const { db } = app;
+  const question = queryOf(app, query);
   const [summary, outstandingAmount, customerCount] = await Promise.all([
-    summaryOf(deps, organizationId, question),
-    outstanding(deps, organizationId, question.currency),
+    summaryOf(app, organizationId, question),
+    outstanding(app, organizationId, question.currency),
     countCustomers(db, organizationId),
   ]);
   return { ...summary, outstandingAmount, customerCount };
 }
 
-async function charts(
-  deps: AnalyticsDependencies,
+/** Returns the series of a period, and its invoices by status. */
+export async function getMerchantCharts(
+  app: App,
   organizationId: Id<"organization">,
-  query: ChartsQuery,
+  query: ChartsInput,
 ): Promise<MerchantCharts> {
-  const { db } = deps;
-  const question = queryOf(deps, query);
+  const { db } = app;
+  const question = queryOf(app, query);
   const { period, currency } = question;
-  const charts = await chartsOf(deps, organizationId, query);
+  const charts = await chartsOf(app, organizationId, query);
   const [byStatus, drafts] = await Promise.all([
-    invoicesOf(deps, organizationId, question),
+    invoicesOf(app, organizationId, question),
     draftsOf(db, organizationId, currency.code, period),
   ]);
   const sums = new Map<string, Pick<Sum<string>, "items" | "total">>([
@@ -139,36 +117,35 @@ async function charts(
   return { ...charts, statuses };
 }
 
-/** Returns a ranking, largest volume first. */
-function topCustomers(
-  deps: AnalyticsDependencies,
+/** Ranks an organization's customers, largest volume first. */
+export function listTopCustomers(
+  app: App,
   organizationId: Id<"organization">,
-  query: TopQuery,
+  query: TopInput,
 ): Promise<TopCustomer[]> {
-  const { db } = deps;
-  return top(deps, organizationId, "customer", query, (ids) =>
+  const { db } = app;
+  return top(app, organizationId, "customer", query, (ids) =>
     customersById(db, organizationId, ids),
   );
 }
 
-function topWallets(
-  deps: AnalyticsDependencies,
+/** Ranks an organization's wallets, largest volume first. */
+export function listTopWallets(
+  app: App,
   organizationId: Id<"organization">,
-  query: TopQuery,
+  query: TopInput,
 ): Promise<TopWallet[]> {
-  const { db } = deps;
-  return top(deps, organizationId, "wallet", query, (ids) => walletsById(db, organizationId, ids));
+  const { db } = app;
+  return top(app, organizationId, "wallet", query, (ids) => walletsById(db, organizationId, ids));
 }
 
-async function platformSummary(
-  deps: AnalyticsDependencies,
-  query: FiguresQuery,
-): Promise<PlatformSummary> {
-  const { db } = deps;
-  const question = queryOf(deps, query);
+/** Counts as `getMerchantSummary` does, for all organizations. */
+export async function getPlatformSummary(app: App, query: FiguresQuery): Promise<PlatformSummary> {
+  const { db } = app;
+  const question = queryOf(app, query);
   const { currency } = question;
   const [summary, organizationCount, pendingReviewCount, recurring] = await Promise.all([
-    summaryOf(deps, platformScope, question),
+    summaryOf(app, platformScope, question),
     countOrganizations(db),
     countPendingReviews(db),
     recurringRevenue(db, currency.code),
@@ -182,12 +159,10 @@ async function platformSummary(
   };
 }
 
-async function platformCharts(
-  deps: AnalyticsDependencies,
-  query: ChartsQuery,
-): Promise<PlatformCharts> {
-  const { db } = deps;
-  const charts = await chartsOf(deps, platformScope, query);
+/** Returns the series of a period for all organizations. */
+export async function getPlatformCharts(app: App, query: ChartsInput): Promise<PlatformCharts> {
+  const { db } = app;
+  const charts = await chartsOf(app, platformScope, query);
   const { period, interval, starts, currency } = charts;
   const [created, approved, paid] = await Promise.all([
     organizationsPerDay(db, period),
@@ -213,50 +188,23 @@ async function platformCharts(
   return { ...charts, revenue, organizations };
 }
 
-function topOrganizations(
-  deps: AnalyticsDependencies,
-  query: TopQuery,
-): Promise<TopOrganization[]> {
-  const { db } = deps;
-  return top(deps, platformScope, "organization", query, (ids) => organizationsById(db, ids));
+/** Ranks organizations, largest volume first. */
+export function listTopOrganizations(app: App, query: TopInput): Promise<TopOrganization[]> {
+  const { db } = app;
+  return top(app, platformScope, "organization", query, (ids) => organizationsById(db, ids));
 }
 
 /** Returns an organization's name; null if it does not exist. */
-async function nameOf(
-  { db }: AnalyticsDependencies,
+export async function findOrganizationName(
+  { db }: App,
   organizationId: Id<"organization">,
 ): Promise<string | null> {
   const [found] = await organizationsById(db, [organizationId]);
   return found?.name ?? null;
 }
 
-/** Counts a period's issued invoices and confirmed payments, and the volume in one currency, for usage. */
-async function countUsage(
-  deps: AnalyticsDependencies,
-  organizationId: Id<"organization">,
-  period: Period,
-  code: string,
-): ReturnType<UsageCounter> {
-  const { db, clock } = deps;
-  const now = clock.now();
-  const all = { scope: organizationId, period, currency: null };
-  const { currency } = queryOf(deps, { currency: code });
-  const [invoices, counted, payments, processed] = await Promise.all([
-    sumBySubject(db, { ...all, measure: "invoices" }, now),
-    countUsed(db, organizationId, period.from, period.to),
-    sumBySubject(db, { ...all, measure: "volume" }, now),
-    volumeOf(deps, organizationId, { period, currency }),
-  ]);
-  return {
-    invoicesCreated: invoices.reduce((count, { items }) => count + items, 0),
-    invoicesCounted: counted,
-    paymentsConfirmed: payments.reduce((count, { items }) => count + items, 0),
-    processedVolume: processed.volume,
-  };
-}
-
 async function outstanding(
-  { db, clock }: AnalyticsDependencies,
+  { db, clock }: App,
   organizationId: Id<"organization">,
   currency: Asset,
 ): Promise<Money> {

@@ -1,0 +1,62 @@
+import type { App } from "../../app.ts";
+import type { FeatureModule, ModuleParts } from "../../api/declare/feature-module.ts";
+import { minute } from "../../kernel/clock.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
+import type { Worker } from "../../platform/jobs/background.ts";
+import type { MetricGroup } from "../../platform/metrics/metrics.ts";
+import { ageOf, gauge } from "../../platform/metrics/read-metrics.ts";
+import { listRates, refreshDueRates } from "./rates.ts";
+import { lookEveryMs } from "./rules.ts";
+
+const workerName = "rates";
+/** Lease duration: after a crash, another process takes over at the latest after this time. */
+const leaseMs = 2 * minute;
+
+/** Returns the worker that queries due sources in the process that holds the lease; none without sources. */
+export function ratesWorkers({
+  app,
+  leases,
+}: Pick<ModuleParts, "leases"> & { readonly app: App }): readonly Worker[] {
+  const plan = app.config.rates;
+  if (plan.pairs.every(({ fixed }) => fixed !== null)) return [];
+  return [
+    {
+      name: workerName,
+      everyMs: Math.min(plan.refreshMs, lookEveryMs),
+      async run() {
+        const lease = await leases.acquire(workerName, leaseMs);
+        if (lease === null) return false;
+        await refreshDueRates(app, systemContext(workerName), (tx) => leases.guard(tx, lease));
+        return false;
+      },
+    },
+  ];
+}
+
+/** The age and the sources of each pair's accepted quote. */
+export function ratesMetrics(app: App): MetricGroup {
+  return {
+    metrics: [
+      gauge("till_rates_age_seconds", "Age of the accepted quote.", "pair"),
+      gauge("till_rates_sources", "Number of sources that agreed on the accepted quote.", "pair"),
+    ],
+    async read() {
+      const now = app.clock.now();
+      const quoted = (await listRates(app)).filter(({ status }) => status !== "fixed");
+      return {
+        till_rates_age_seconds: quoted.flatMap(({ pair, accepted }) =>
+          accepted === null ? [] : { labels: { pair: pair.name }, value: ageOf(accepted.at, now) },
+        ),
+        till_rates_sources: quoted.map(({ pair, accepted }) => ({
+          labels: { pair: pair.name },
+          value: accepted?.sources.length ?? 0,
+        })),
+      };
+    },
+  };
+}
+
+export const ratesModule: FeatureModule<{ readonly app: App }> = {
+  workers: ratesWorkers,
+  metrics: ({ app }) => [ratesMetrics(app)],
+};
