@@ -49,11 +49,11 @@ export const commandLists = {
     async () => (await import("../features/wallets/commands.ts")).walletCommands,
   ),
   invoice: list(
-    "invoices",
+    "app",
     async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
   ),
   batch: list(
-    "invoiceBatches",
+    "app",
     async () => (await import("../features/invoices/batches/commands.ts")).batchCommands,
   ),
   payment: list(

@@ -4,7 +4,7 @@ import {
   makeStatusService,
   type StatusService,
 } from "../features/admin/status/operations-status.ts";
-import type { CapacityService } from "../features/invoices/capacity/service.ts";
+import { readHoldUse } from "../features/invoices/capacity/service.ts";
 import type { Watcher } from "../features/payments/watcher/watcher.ts";
 import type { RatesService } from "../features/rates/service.ts";
 import type { ConfiguredNetwork } from "../platform/config/config.ts";
@@ -24,14 +24,12 @@ export function makeInstallationStatus(
     watchers,
     leases,
     rates,
-    capacity,
   }: {
     readonly networks: readonly ConfiguredNetwork[];
     readonly plan: RatesPlan;
     readonly watchers: readonly Watcher[];
     readonly leases: Leases;
     readonly rates: RatesService;
-    readonly capacity: CapacityService;
   },
 ): StatusService {
   const { config, db, clock, secret } = app;
@@ -44,7 +42,7 @@ export function makeInstallationStatus(
     holdsLease: (name) => leases.holds(name),
     lastTickAt: () => app.running?.lastTickAt() ?? null,
     schedule: maintenanceSchedule,
-    holdUse: () => capacity.fullest(),
+    holdUse: () => readHoldUse(app),
     rates: plan.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
     backupDueAt: (now) =>
       config.backupSchedule === null ? null : lastTime(config.backupSchedule, now),

@@ -1,16 +1,16 @@
+import type { ManagedInvoices } from "../features/billing/invoices/collection-invoice.ts";
 import type { SandboxService } from "../features/payments/sandbox/service.ts";
 import { systemActor } from "../kernel/actor.ts";
-import { second } from "../kernel/clock.ts";
 import type { Id } from "../kernel/id.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { isAllTest } from "../platform/config/enabled-networks.ts";
-import { checkoutUrl as checkoutUrlOf, type App } from "../app.ts";
+import { checkoutUrl as checkoutUrlOf, perApp, type App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
-export type ServiceMakers = ReturnType<typeof makersOf>;
+export type ServiceMakers = ReturnType<typeof newMakers>;
 export type ServiceName = keyof ServiceMakers;
 export type ServiceOf<Name extends ServiceName> = NonNullable<
   Awaited<ReturnType<ServiceMakers[Name]>>
@@ -32,7 +32,9 @@ export async function makeServices(parts: App): Promise<Services> {
  * Returns the functions that make the services. A command makes the one that it calls, and so loads only what that
  * needs; a server makes all of them.
  */
-export function makersOf(parts: App) {
+export const makersOf = perApp(newMakers);
+
+function newMakers(parts: App) {
   const { config, db, journal, secret, clock, ids, randomBytes, logger, baseUrl } = parts;
   const { networks } = parts;
   const wake = (worker: string) => parts.running?.wake(worker);
@@ -77,23 +79,6 @@ export function makersOf(parts: App) {
   });
 
   // Invoices and wallets.
-  const issuing = once(async () => {
-    const { createRecentStates } = await import("../platform/chain/state/network-state.ts");
-    const { createQuotes } = await import("../features/rates/quotes.ts");
-    return {
-      ...common,
-      randomBytes,
-      networks: enabled,
-      baseUrl,
-      recentState: createRecentStates(clock, second),
-      quotes: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
-    };
-  });
-  const gated = once(async () => {
-    const { customersAmong } = await import("../features/customers/store.ts");
-    const { issuingGateOf } = await import("./issuing-gate.ts");
-    return { ...(await issuing()), issuingGate: issuingGateOf(config, clock), customersAmong };
-  });
   const wallets = once(async () => {
     const { makeWalletService } = await import("../features/wallets/service.ts");
     return makeWalletService({
@@ -102,30 +87,17 @@ export function makersOf(parts: App) {
       limits: { active: config.walletsPerOrganization, verification },
     });
   });
-  const invoices = once(async () => {
-    const { makeInvoiceService } = await import("../features/invoices/service.ts");
-    const { countingPayments, invoicesOfTransaction } =
-      await import("../features/payments/listing.ts");
-    return makeInvoiceService({ ...(await gated()), invoicesOfTransaction, countingPayments });
+  const managed = once(async (): Promise<ManagedInvoices> => {
+    const { prepareManagedInvoice, withdrawInvoice } =
+      await import("../features/invoices/managed.ts");
+    const { lockInvoices } = await import("../features/invoices/store.ts");
+    return {
+      prepare: (tx, ...rest) => prepareManagedInvoice(tx, parts, ...rest),
+      lock: lockInvoices,
+      withdraw: (tx, ...rest) => withdrawInvoice(tx, parts, ...rest),
+    };
   });
-  const managed = once(async () => {
-    const { makeManagedInvoices } = await import("../features/invoices/managed/service.ts");
-    return makeManagedInvoices(await issuing());
-  });
-  const settlement = once(async () => {
-    const { makeSettlement } = await import("../features/invoices/settlement/settlement.ts");
-    const { countingPayments } = await import("../features/payments/listing.ts");
-    const { countStarted } = await import("../features/billing/subscriptions/issuing-gate.ts");
-    return makeSettlement({
-      ...common,
-      randomBytes,
-      networks: known,
-      baseUrl,
-      countingPayments,
-      invoicePaid: await paymentApplication(),
-      countStarted,
-    });
-  });
+  const settlement = once(async () => (await import("./ledger.ts")).settlementOf(parts));
 
   // Payments and refunds.
   const payments = once(async () => {
@@ -242,7 +214,7 @@ export function makersOf(parts: App) {
     const wakeWatcher = () => {
       wake(watchWorkerName(simulated.network.id));
     };
-    return makeSandboxService({ db, clock, journal, baseUrl, ...simulated, wake: wakeWatcher });
+    return makeSandboxService({ app: parts, db, clock, ...simulated, wake: wakeWatcher });
   });
   const checkout = once(async () => {
     const { makeCheckoutService } = await import("../features/checkout/service.ts");
@@ -251,7 +223,6 @@ export function makersOf(parts: App) {
     const { makeHashClaims } = await import("../features/payments/hash-claims/submit-claim.ts");
     const { makePayerRefunds } = await import("../features/refunds/payer/payer-refunds.ts");
     const { makeCheckoutSandbox } = await import("./checkout-sandbox.ts");
-    const chosenFrom = await issuing();
     const { refunding, nudgeExaminer: nudge } = await ledger();
     const simulated = await sandbox();
     return makeCheckoutService({
@@ -264,11 +235,8 @@ export function makersOf(parts: App) {
       sources: makeCheckoutSources({ db, baseUrl }),
       claims: makeHashClaims({ ...common, invoices: await settlement(), nudge }),
       refunds: makePayerRefunds(refunding),
-      choose: (tx, checkoutId, chosen, at) => chooseOption(tx, chosenFrom, checkoutId, chosen, at),
-      sandbox:
-        simulated === null
-          ? null
-          : makeCheckoutSandbox({ db, invoices: await invoices(), sandbox: simulated }),
+      choose: (tx, checkoutId, chosen, at) => chooseOption(tx, parts, at, checkoutId, chosen),
+      sandbox: simulated === null ? null : makeCheckoutSandbox(parts, simulated),
     });
   });
 
@@ -288,11 +256,6 @@ export function makersOf(parts: App) {
     };
   });
 
-  const capacity = once(async () => {
-    const { makeCapacityService } = await import("../features/invoices/capacity/service.ts");
-    const listed = [...enabled.values()];
-    return makeCapacityService({ db, clock, networks: known, enabled: listed });
-  });
   const analytics = once(async () => {
     const { makeAnalyticsService } = await import("../features/analytics/service.ts");
     return makeAnalyticsService({ db, clock, networks: known });
@@ -412,11 +375,6 @@ export function makersOf(parts: App) {
       });
     }),
     wallets,
-    invoices,
-    invoiceBatches: once(async () => {
-      const { makeInvoiceBatchService } = await import("../features/invoices/batches/service.ts");
-      return makeInvoiceBatchService(await gated());
-    }),
     managed,
     settlement,
     payments,
@@ -428,11 +386,6 @@ export function makersOf(parts: App) {
     examiners: once(async () => (await ledger()).examiners),
     monitors: once(async () => (await ledger()).monitors),
     pools: once(async () => (await ledger()).pools),
-    capacity,
-    capacityWatch: once(async () => {
-      const { makeCapacityWatch } = await import("../features/invoices/capacity/watch.ts");
-      return makeCapacityWatch({ clock, journal, networks: known });
-    }),
     analytics,
     usage: once(async () => {
       const { makeUsageService } = await import("../features/usage/service.ts");
@@ -454,7 +407,7 @@ export function makersOf(parts: App) {
         baseUrl,
         networks: known,
         enabled: new Set(enabled.keys()),
-        invoices: await invoices(),
+        app: parts,
       });
     }),
     receipts: once(async () => {
@@ -471,6 +424,7 @@ export function makersOf(parts: App) {
     billingReader,
     billingRun,
     steps,
+    paymentApplication,
     balances,
     billingOperator: once(async () => {
       const { makeBillingOperator } = await import("../features/billing/operator/service.ts");
@@ -552,7 +506,6 @@ export function makersOf(parts: App) {
         watchers: (await ledger()).watchers,
         leases: await leases(),
         rates: await rates(),
-        capacity: await capacity(),
       });
     }),
   };

@@ -1,3 +1,4 @@
+import { watchCapacity } from "../features/invoices/capacity/watch.ts";
 import { createSealer } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
@@ -17,7 +18,7 @@ export function makeWorkers(app: Wired): Worker[] {
     createRelay({
       db,
       leases,
-      subscribers: [app.usageWatch, app.capacityWatch, app.fanOut],
+      subscribers: [app.usageWatch, (tx, relayed) => watchCapacity(tx, app, relayed), app.fanOut],
       context: systemContext("relay"),
     }),
     createSealer({

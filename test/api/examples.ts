@@ -1,6 +1,7 @@
 // A valid call of every operation. Without a setup of its own, it reads one of the estate's objects.
+import { watchCapacity } from "../../src/features/invoices/capacity/watch.ts";
 import type { Operation } from "../../src/api/declare/operation.ts";
-import { createRelay } from "../../src/platform/events/relay.ts";
+import { createRelay, type Subscriber } from "../../src/platform/events/relay.ts";
 import {
   expectStatus,
   legalFields,
@@ -101,7 +102,8 @@ const examples: Readonly<Record<string, Making>> = {
     return { body: { resetToken: token, newPassword } };
   },
   listEvents: async ({ app: { app } }) => {
-    const { db, leases, capacityWatch, fanOut } = app;
+    const { db, leases, fanOut } = app;
+    const capacityWatch: Subscriber = (tx, relayed) => watchCapacity(tx, app, relayed);
     const subscribers = [capacityWatch, fanOut];
     const relay = createRelay({ db, leases, subscribers, context: operator });
     while (await relay.run(new AbortController().signal));

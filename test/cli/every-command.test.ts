@@ -9,6 +9,8 @@ import { exitCodes } from "../../src/cli/failures/exit-codes.ts";
 import { operator } from "../../src/cli/operator.ts";
 import { makeProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/cli/terminal/drawing/width.ts";
+import { getInvoice } from "../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
 import { presentInvoice } from "../../src/features/invoices/present.ts";
 import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
 import { expectGolden, withoutChance } from "../support/golden.ts";
@@ -191,13 +193,13 @@ async function fill(store: DeskStore): Promise<Samples> {
     const key = await app.apiKeys.create(context, organizationId, { name: "k", scopes: ["read"] });
     const link = await app.paymentLinks.create(context, organizationId, terms);
     const draft = { ...terms, amount: "5.00", draft: true };
-    const { invoice } = await app.invoices.create(context, organizationId, draft);
+    const { invoice } = await createInvoice(app, context, organizationId, draft);
     const { endpoint } = await app.webhooks.createEndpoint(context, organizationId, {
       url: "http://127.0.0.1:9/hook",
     });
     const { data: wallets } = await app.wallets.list(organizationId, {});
     const { data: payments } = await app.payments.list(organizationId, {});
-    const paid = await app.invoices.get(organizationId, invoiceId);
+    const paid = await getInvoice(app, organizationId, invoiceId);
     await app.auth.login(context, { email: "ada@example.com", password });
     const { data: sessions } = await app.sessions.list({});
     return {

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
-import { makeServices, type Services } from "../../src/compose/services.ts";
-import { makeApp } from "../../src/app.ts";
+import type { Wired } from "../../src/compose/modules.ts";
+import { makeServices } from "../../src/compose/services.ts";
+import { makeApp } from "../../src/make-app.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import type { Config, ConfiguredNetwork } from "../../src/platform/config/config.ts";
@@ -55,7 +56,7 @@ export const paidPlans = ["trial", "plain"] as const;
 
 /** The composed services of one process, with its workers. */
 export interface Process {
-  readonly services: Services;
+  readonly services: Wired;
   readonly workers: ReadonlyMap<string, Worker>;
 }
 

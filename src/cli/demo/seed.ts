@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
 import type { Program } from "../../compose/app.ts";
+import { createInvoice } from "../../features/invoices/issuing/create.ts";
 import { presentInvoice } from "../../features/invoices/present.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
@@ -111,7 +112,7 @@ async function issueInvoice(
   organizationId: Id<"organization">,
 ): Promise<{ checkoutUrl: string; invoiceId: string }> {
   const invoice = await whenNetworkIsReady(app, () =>
-    app.invoices.create(context, organizationId, {
+    createInvoice(app, context, organizationId, {
       amount: "24.00",
       settlementCurrency: "USD",
       tokenSymbol,

@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import { invoiceSorts } from "./search/filters.ts";
 import { invoiceStatuses } from "./rules.ts";
 import {
@@ -16,9 +17,8 @@ import {
 } from "../organizations/checkout-policy/option-list.ts";
 import type { InvoiceView } from "./present.ts";
 import type { CreatedInvoice } from "./issuing/create.ts";
-import type { InvoiceService } from "./service.ts";
 
-const command = commandsOf<InvoiceService>();
+const command = commandsOf<App>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 
@@ -110,7 +110,8 @@ export const invoiceCommands = [
       "till invoice list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status open --json",
     ],
     effect: "read",
-    async handle(service, call) {
+    async handle(app, call) {
+      const { listInvoices } = await import("./invoices.ts");
       const { InvoiceQuery, readInvoiceQuery } = await import("./records.ts");
       const query = call.parse(InvoiceQuery, {
         limit: call.flag("limit"),
@@ -134,7 +135,7 @@ export const invoiceCommands = [
         sort: call.flag("sort"),
       });
       const organizationId = call.flag("organization") as Id<"organization">;
-      return service.list(organizationId, readInvoiceQuery(query));
+      return listInvoices(app, organizationId, readInvoiceQuery(query));
     },
     async present(page) {
       return (await import("./present.ts")).presentInvoices(page);
@@ -159,7 +160,7 @@ export const invoiceCommands = [
       "till invoice show inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) => service.find(idOf(call)),
+    handle: shown,
     present,
     columns,
     sections: optionsOf,
@@ -195,9 +196,11 @@ export const invoiceCommands = [
       "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 9.50 --settlement-currency EUR --external-id A-7 --json",
     ],
     effect: "write",
-    async handle(service, call) {
+    async handle(app, call) {
+      const { createInvoice } = await import("./issuing/create.ts");
       const { CreateInvoiceRequest } = await import("./records.ts");
-      return service.create(
+      return createInvoice(
+        app,
         call.context,
         call.flag("organization") as Id<"organization">,
         call.parse(CreateInvoiceRequest, {
@@ -230,8 +233,8 @@ export const invoiceCommands = [
       "till invoice cancel inv_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
     ],
     effect: "write",
-    async look(service, call) {
-      const before = await present(await service.find(idOf(call)));
+    async look(app, call) {
+      const before = await present(await shown(app, call));
       return {
         subject: `the invoice of ${before.amount} ${before.settlementCurrency} (${before.id}), ${before.status}`,
         facts: [
@@ -243,9 +246,10 @@ export const invoiceCommands = [
       };
     },
     confirm: (_call, subject) => `Cancel ${subject}? Its payer can no longer pay it.`,
-    async handle(service, call) {
-      const { organizationId } = await service.find(idOf(call));
-      return service.cancel(call.context, organizationId, idOf(call));
+    async handle(app, call) {
+      const { cancelInvoice } = await import("./invoices.ts");
+      const { organizationId } = await shown(app, call);
+      return cancelInvoice(app, call.context, organizationId, idOf(call));
     },
     present,
     columns,
@@ -269,6 +273,10 @@ function optionsOf({ paymentOptions }: Shown) {
       ],
     }),
   ];
+}
+
+async function shown(app: App, call: CommandCall): Promise<InvoiceView> {
+  return (await import("./invoices.ts")).getAnyInvoice(app, idOf(call));
 }
 
 function idOf(call: CommandCall): Id<"invoice"> {

@@ -1,5 +1,5 @@
 import { organization } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { OrganizationNotVerified } from "../organizations/issuing.ts";
 import { NetworkNotEnabled } from "../wallets/errors.ts";
 import {
@@ -29,10 +29,8 @@ import {
   UpdateInvoiceRequest,
   readInvoiceQuery,
 } from "./records.ts";
-import type { CreatedInvoice } from "./issuing/create.ts";
-import type { InvoiceService } from "./service.ts";
-
-const operation = operationsOf<InvoiceService>();
+import { cancelInvoice, getInvoice, listInvoices, updateInvoice } from "./invoices.ts";
+import { createInvoice, type CreatedInvoice } from "./issuing/create.ts";
 
 /** Errors of the terms of a draft, and of its issue. */
 const termErrors = [
@@ -66,7 +64,7 @@ export const invoiceOperations = [
     request: { query: invoiceQuery },
     response: { status: 200, record: InvoiceListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, readInvoiceQuery(call.query)),
+    handle: (app, call) => listInvoices(app, call.organizationId, readInvoiceQuery(call.query)),
     present: presentInvoices,
   }),
   operation({
@@ -81,7 +79,7 @@ export const invoiceOperations = [
     request: { body: CreateInvoiceRequest },
     response: { status: 201, record: InvoiceRecord },
     errors: termErrors,
-    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    handle: (app, call) => createInvoice(app, call.context, call.organizationId, call.body),
     present: ({ invoice }: CreatedInvoice) => presentInvoice(invoice),
     isReplayed: (created) => created.isReplayed,
   }),
@@ -94,7 +92,7 @@ export const invoiceOperations = [
     access: organization("invoices:read"),
     response: { status: 200, record: InvoiceRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId, call.params.invoiceId),
+    handle: (app, call) => getInvoice(app, call.organizationId, call.params.invoiceId),
     present: presentInvoice,
   }),
   operation({
@@ -107,8 +105,9 @@ export const invoiceOperations = [
     request: { body: UpdateInvoiceRequest },
     response: { status: 200, record: InvoiceRecord },
     errors: [InvoiceNotEditable, ManagedByBilling, ...termErrors],
-    handle: (service, call) =>
-      service.update(
+    handle: (app, call) =>
+      updateInvoice(
+        app,
         call.context,
         call.organizationId,
         call.params.invoiceId,
@@ -128,8 +127,8 @@ export const invoiceOperations = [
     access: organization("invoices:write"),
     response: { status: 200, record: InvoiceRecord },
     errors: [InvoiceNotCancelable, ManagedByBilling],
-    handle: (service, call) =>
-      service.cancel(call.context, call.organizationId, call.params.invoiceId),
+    handle: (app, call) =>
+      cancelInvoice(app, call.context, call.organizationId, call.params.invoiceId),
     present: presentInvoice,
   }),
 ];

@@ -3,13 +3,14 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { openApiDocument } from "../../../src/api/document/openapi.ts";
+import { watchCapacity } from "../../../src/features/invoices/capacity/watch.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { eventCatalogue, type EventType } from "../../../src/platform/events/catalogue.ts";
 import { eventBody } from "../../../src/platform/events/index.ts";
 import { linkLimits } from "../../../src/features/invoices/issuing/link-limits.ts";
-import { createRelay } from "../../../src/platform/events/relay.ts";
+import { createRelay, type Subscriber } from "../../../src/platform/events/relay.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus, legalFields, register } from "../../support/app.ts";
 import { formatted } from "../../support/formatted.ts";
@@ -242,7 +243,9 @@ eachStore("the golden event bodies", (store) => {
   /** An endpoint where nothing arrives for a day, and that is then disabled. */
   async function failing(): Promise<void> {
     const endpoint = await made("/webhook-endpoints", { url: "http://127.0.0.1:9/" });
-    const { db, leases, deliverer, capacityWatch, fanOut } = counter.app.app;
+    const { app } = counter.app;
+    const { db, leases, deliverer, fanOut } = app;
+    const capacityWatch: Subscriber = (tx, relayed) => watchCapacity(tx, app, relayed);
     const subscribers = [capacityWatch, fanOut];
     const relay = createRelay({ db, leases, subscribers, context: testContext });
     const send = async () => {

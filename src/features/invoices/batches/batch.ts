@@ -1,9 +1,5 @@
-import type { Clock } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import { StoreUnavailable } from "../../../platform/database/errors.ts";
-import type { Database } from "../../../platform/database/database.ts";
-import type { CustomersAmong, InsertDependencies } from "../issuing/insert.ts";
-import type { IssueDependencies } from "../issuing/plan.ts";
 import type { InvoiceView } from "../present.ts";
 import type { InvoiceInput } from "../issuing/create.ts";
 
@@ -31,12 +27,6 @@ export interface InvoiceBatch {
   readonly results: readonly (BatchOutcome & { readonly externalId: string | null })[];
   readonly requestId: string | null;
   readonly baseUrl: string;
-}
-
-export interface BatchDependencies extends IssueDependencies, InsertDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly customersAmong: CustomersAmong;
 }
 
 /** Whether an error refuses one invoice, and does not concern the whole request. */

@@ -1,8 +1,8 @@
+import type { App } from "../../../app.ts";
 import { commandsOf, neededOrganization, section } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { InvoiceBatchService } from "./service.ts";
 
-const command = commandsOf<InvoiceBatchService>();
+const command = commandsOf<App>();
 
 export const batchCommands = [
   command({
@@ -20,11 +20,16 @@ export const batchCommands = [
       "till invoice import - --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e < invoices.csv",
     ],
     effect: "write",
-    async handle(service, call) {
+    async handle(app, call) {
+      const { createInvoiceBatch } = await import("./service.ts");
       const { importInvoices } = await import("./import.ts");
       const organizationId = call.flag("organization") as Id<"organization">;
       const text = await call.readText(call.argument("file"));
-      return importInvoices(service, call, organizationId, text);
+      return importInvoices(
+        (items) => createInvoiceBatch(app, call.context, organizationId, items),
+        call,
+        text,
+      );
     },
     present: ({ report }) => Promise.resolve(report),
     columns: ["lines", "created", "existing", "refused", "remaining"],

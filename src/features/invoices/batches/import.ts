@@ -2,9 +2,8 @@ import type { Id } from "../../../kernel/id.ts";
 import { defineProblem, type Problem } from "../../../kernel/errors.ts";
 import { Interrupted, type CommandCall } from "../../../api/declare/command.ts";
 import { ExternalIdConflict } from "../errors.ts";
-import { batchMax } from "./batch.ts";
+import { batchMax, type BatchItem, type InvoiceBatch } from "./batch.ts";
 import { columnOf, isMalformed, readLines, type ImportLine } from "./read-lines.ts";
-import type { InvoiceBatchService } from "./service.ts";
 
 /** Lines of a file were refused. */
 const LinesRefused = defineProblem({
@@ -45,14 +44,13 @@ export interface ImportResult {
 }
 
 /**
- * Creates the invoices of a CSV file in batches. If a line is malformed, nothing is created. An invoice that the store
+ * Creates the invoices of a CSV file in batches, each with `create`. If a line is malformed, nothing is created. An invoice that the store
  * refuses does not affect the others. A repeated import creates only the invoices that do not exist yet.
  * An error or an interruption ends the import with the report of the batches before it.
  */
 export async function importInvoices(
-  service: InvoiceBatchService,
-  call: Pick<CommandCall, "context" | "attempt" | "interruptible" | "isSet" | "progress">,
-  organizationId: Id<"organization">,
+  create: (items: readonly BatchItem[]) => Promise<InvoiceBatch>,
+  call: Pick<CommandCall, "attempt" | "interruptible" | "isSet" | "progress">,
   text: string,
 ): Promise<ImportResult> {
   const lines = readLines(text);
@@ -66,7 +64,7 @@ export async function importInvoices(
 
   async function importBatch(batch: readonly ImportLine[]): Promise<void> {
     const items = batch.map(({ item }) => item);
-    const { results } = await call.attempt(service.create(call.context, organizationId, items));
+    const { results } = await call.attempt(create(items));
     for (const [place, line] of batch.entries()) {
       const result = results[place];
       if (result?.outcome === "created") createdIds.push(result.invoice.id);

@@ -1,11 +1,9 @@
 import { organization } from "../../../api/declare/access.ts";
-import { operationsOf } from "../../../api/declare/operation.ts";
+import { operation } from "../../../api/declare/operation.ts";
 import { presentBatch } from "./present.ts";
 import { readItem } from "./read-item.ts";
 import { CreateInvoiceBatchRequest, InvoiceBatchRecord } from "./records.ts";
-import type { InvoiceBatchService } from "./service.ts";
-
-const operation = operationsOf<InvoiceBatchService>();
+import { createInvoiceBatch } from "./service.ts";
 
 export const batchOperations = [
   operation({
@@ -21,8 +19,8 @@ export const batchOperations = [
     request: { body: CreateInvoiceBatchRequest },
     response: { status: 200, record: InvoiceBatchRecord },
     errors: [],
-    handle: (service, call) =>
-      service.create(call.context, call.organizationId, call.body.invoices.map(readItem)),
+    handle: (app, call) =>
+      createInvoiceBatch(app, call.context, call.organizationId, call.body.invoices.map(readItem)),
     present: presentBatch,
   }),
 ];

@@ -1,12 +1,21 @@
+import type { App } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
+import { once } from "../../../platform/once.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { ExternalIdConflict } from "../errors.ts";
 import { fingerprintOf, withEntry } from "../issuing/draft.ts";
 import { externalIdConflict } from "../issuing/external-id-conflict.ts";
 import { noCustomer } from "../issuing/insert.ts";
-import { planOf, readBasis, requireTokensInUse, type IssuePlan } from "../issuing/plan.ts";
+import {
+  planOf,
+  readBasis,
+  requireTokensInUse,
+  type IssueBasis,
+  type IssuePlan,
+} from "../issuing/plan.ts";
+import { customersAmong } from "../../customers/store.ts";
 import { usualOptions } from "../../organizations/store.ts";
 import {
   namesNoOption,
@@ -16,13 +25,7 @@ import {
 } from "../options/requested.ts";
 import { viewOf } from "../present.ts";
 import { findByExternalIds } from "../store.ts";
-import {
-  refusedFor,
-  type BatchDependencies,
-  type BatchInput,
-  type BatchItem,
-  type BatchOutcome,
-} from "./batch.ts";
+import { refusedFor, type BatchInput, type BatchItem, type BatchOutcome } from "./batch.ts";
 
 /** An invoice of a batch that can be created. */
 export interface ReadyItem {
@@ -47,7 +50,7 @@ export interface PreparedBatch {
 
 /** Reads what the invoices of a batch need before their transaction, each distinct fact once. */
 export async function prepareBatch(
-  deps: BatchDependencies,
+  app: App,
   organizationId: Id<"organization">,
   items: readonly BatchItem[],
   at: Instant,
@@ -64,7 +67,7 @@ export async function prepareBatch(
   }
 
   const isUsual = ({ input }: BatchItem) => !(input instanceof Problem) && namesNoOption(input);
-  const usual = items.some(isUsual) ? await usualOptions(deps.db, organizationId) : null;
+  const usual = items.some(isUsual) ? await usualOptions(app.db, organizationId) : null;
   const read: ReadItem[] = [];
   const sameAs = new Map<number, number>();
   const firstOf = new Map<string, ReadItem>();
@@ -74,7 +77,7 @@ export async function prepareBatch(
       const item = {
         index,
         input,
-        terms: readOffer(deps, withEntry(organizationId, input), usual),
+        terms: readOffer(app, withEntry(organizationId, input), usual),
         fingerprint: fingerprintOf(input),
       };
       const first = firstOf.get(input.externalId);
@@ -87,8 +90,8 @@ export async function prepareBatch(
   }
   if (read.length === 0) return { ready: [], settled, sameAs };
 
-  const { known, states, customers } = await readStored(deps, organizationId, read);
-  const readPlan = makePlanReader(deps, organizationId, at);
+  const { known, states, customers } = await readStored(app, organizationId, read);
+  const readPlan = makePlanReader(app, organizationId, at);
   const ready = await Promise.all(
     read.map((item) =>
       settling(item.index, async (): Promise<ReadyItem | null> => {
@@ -97,7 +100,7 @@ export async function prepareBatch(
         if (row !== undefined) {
           if (row.requestFingerprint !== fingerprint) throw externalIdConflict(row, item);
           const tipHeight = states.get(row.network)?.tipHeight ?? null;
-          const invoice = viewOf(row, deps.baseUrl(), row.latestBlock === null ? null : tipHeight);
+          const invoice = viewOf(row, app.baseUrl(), row.latestBlock === null ? null : tipHeight);
           settled.set(index, { outcome: "existing", invoice });
           return null;
         }
@@ -117,7 +120,7 @@ function repeatedExternalId(index: number): Problem {
 }
 
 async function readStored(
-  { db, customersAmong }: BatchDependencies,
+  { db }: App,
   organizationId: Id<"organization">,
   read: readonly ReadItem[],
 ) {
@@ -138,18 +141,20 @@ async function readStored(
 }
 
 /** Returns a function that plans the issue of an invoice, and reads what several invoices share only once. */
-function makePlanReader(deps: BatchDependencies, organizationId: Id<"organization">, at: Instant) {
-  const { db } = deps;
-  const gate = once(() => deps.issuingGate(db, organizationId));
+function makePlanReader(app: App, organizationId: Id<"organization">, at: Instant) {
+  const { db } = app;
+  const decision = once(() => app.hooks.mayIssue(db, app, organizationId));
   const offers = new Map<string, Promise<void>>();
-  const bases = new Map<string, ReturnType<typeof readBasis>>();
+  const bases = new Map<string, Promise<IssueBasis>>();
 
-  function basisOf({ terms }: ReadItem): ReturnType<typeof readBasis> {
+  function basisOf({ terms }: ReadItem): Promise<IssueBasis> {
     const { network, token, amount, walletId } = terms;
     const key = [network.id, token.symbol, amount.asset.code, walletId].join(" ");
     const basis =
       bases.get(key) ??
-      readBasis(db, { ...deps, issuingGate: gate }, organizationId, terms, walletId, at);
+      decision().then((granted) =>
+        readBasis(db, app, granted, organizationId, terms, walletId, at),
+      );
     bases.set(key, basis);
     return basis;
   }
@@ -161,13 +166,8 @@ function makePlanReader(deps: BatchDependencies, organizationId: Id<"organizatio
     offers.set(key, offer);
     await offer;
     if (item.input.draft === true) return null;
-    const plan = planOf(deps, await basisOf(item), item.terms);
-    if (!namesNoOption(item.input)) await requireTokensInUse(db, deps, options);
+    const plan = planOf(app, await basisOf(item), item.terms);
+    if (!namesNoOption(item.input)) await requireTokensInUse(db, app, options);
     return plan;
   };
-}
-
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let known: Promise<T> | undefined;
-  return () => (known ??= work());
 }

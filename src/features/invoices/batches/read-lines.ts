@@ -128,7 +128,7 @@ function valueOf(name: string, cell: string): unknown {
   return cell;
 }
 
-/** Whether the line itself is wrong, so that no service has to be asked. */
+/** Whether the line itself is wrong, so that nothing has to be read. */
 export function isMalformed({ item }: ImportLine): boolean {
   return item.input instanceof Problem;
 }

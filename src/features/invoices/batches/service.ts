@@ -1,3 +1,4 @@
+import { perApp, type App, type InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { Defect, Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -6,13 +7,12 @@ import { holdLock } from "../../../platform/database/write/locks.ts";
 import { draftRow } from "../issuing/draft.ts";
 import { insertInvoice, isExternalIdTaken } from "../issuing/insert.ts";
 import { placeInvoices, type Issuable } from "../issuing/issue.ts";
-import type { Grant } from "../issuing/plan.ts";
+import type { Grant } from "../hooks.ts";
 import type { InvoiceRow } from "../store.ts";
 import {
   batchMax,
   isRefusal,
   refusedFor,
-  type BatchDependencies,
   type BatchItem,
   type BatchOutcome,
   type InvoiceBatch,
@@ -20,52 +20,46 @@ import {
 import { prepareBatch, type ReadyItem } from "./prepare.ts";
 import { makeTurns } from "./turns.ts";
 
-export interface InvoiceBatchService {
-  /**
-   * Creates at most `batchMax` invoices in one transaction, each with the result that a single create would have. An
-   * invoice that is refused does not affect the others. If the store fails, nothing is created.
-   */
-  create(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    items: readonly BatchItem[],
-  ): Promise<InvoiceBatch>;
-}
+/** The batches of this process: one after another for each organization. */
+const turnsIn = perApp(makeTurns);
 
-export function makeInvoiceBatchService(deps: BatchDependencies): InvoiceBatchService {
-  const turns = makeTurns();
-
-  return {
-    create(context, organizationId, items) {
-      // The turns leave the other connections to other writes, where the lock would occupy them all.
-      return turns.take(organizationId, async () => {
-        for (let tries = 1; ; tries += 1) {
-          try {
-            return await attempt(deps, context, organizationId, items);
-          } catch (error) {
-            // A concurrent request created one of the invoices; the next attempt finds it. There are not more of them.
-            if (!isExternalIdTaken(error) || tries > batchMax) throw error;
-          }
-        }
-      });
-    },
-  };
-}
-
-/** Plans and writes a batch. Throws UniqueViolation if an externalId was taken in the meantime. */
-async function attempt(
-  deps: BatchDependencies,
+/**
+ * Creates at most `batchMax` invoices in one transaction, each with the result that a single create would have. An
+ * invoice that is refused does not affect the others. If the store fails, nothing is created.
+ */
+export function createInvoiceBatch(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   items: readonly BatchItem[],
 ): Promise<InvoiceBatch> {
-  const { db, clock, baseUrl } = deps;
-  const prepared = await prepareBatch(deps, organizationId, items, clock.now());
+  // The turns leave the other connections to other writes, where the lock would occupy them all.
+  return turnsIn(app).take(organizationId, async () => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt(app, context, organizationId, items);
+      } catch (error) {
+        // A concurrent request created one of the invoices; the next attempt finds it. There are not more of them.
+        if (!isExternalIdTaken(error) || tries > batchMax) throw error;
+      }
+    }
+  });
+}
+
+/** Plans and writes a batch. Throws UniqueViolation if an externalId was taken in the meantime. */
+async function attempt(
+  app: App,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  items: readonly BatchItem[],
+): Promise<InvoiceBatch> {
+  const { db, clock, baseUrl } = app;
+  const prepared = await prepareBatch(app, organizationId, items, clock.now());
   return db.write(context, async (tx) => {
     // Two batches would otherwise wait for each other's held amounts, which PostgreSQL ends as a deadlock.
     await holdLock(tx, `invoice batch ${organizationId}`);
     const at = clock.now();
-    const created = await createReady(tx, deps, at, organizationId, prepared.ready);
+    const created = await createReady(tx, app, at, organizationId, prepared.ready);
     const outcomes = items.map((_, index): BatchOutcome => {
       const { settled, sameAs } = prepared;
       const known = sameAs.get(index) ?? index;
@@ -89,18 +83,18 @@ async function attempt(
 
 async function createReady(
   tx: Tx,
-  deps: BatchDependencies,
+  app: InTx,
   at: Instant,
   organizationId: Id<"organization">,
   ready: readonly ReadyItem[],
 ): Promise<ReadonlyMap<number, BatchOutcome>> {
   const drafts = ready.map((item) => {
     const { input, terms, fingerprint, plan } = item;
-    return { item, plan, draft: draftRow(deps.ids, at, organizationId, input, terms, fingerprint) };
+    return { item, plan, draft: draftRow(app.ids, at, organizationId, input, terms, fingerprint) };
   });
   const issued = await issueGranted(
     tx,
-    deps,
+    app,
     at,
     drafts.flatMap(({ draft, plan }) => (plan === null ? [] : [{ draft, plan }])),
   );
@@ -110,7 +104,7 @@ async function createReady(
       item.index,
       row instanceof Problem
         ? refusedFor(row)
-        : { outcome: "created", invoice: insertInvoice(deps, tx, at, row) },
+        : { outcome: "created", invoice: insertInvoice(tx, app, at, row) },
     ];
   });
   return new Map(outcomes);
@@ -122,7 +116,7 @@ async function createReady(
  */
 async function issueGranted(
   tx: Tx,
-  deps: BatchDependencies,
+  app: InTx,
   at: Instant,
   issuables: readonly Issuable[],
 ): Promise<ReadonlyMap<Id<"invoice">, InvoiceRow | Problem>> {
@@ -143,7 +137,7 @@ async function issueGranted(
     }
     const now = left.slice(0, grant.count);
     left = left.slice(now.length);
-    const placed = await placeInvoices(tx, deps, now, at);
+    const placed = await placeInvoices(tx, app, at, now);
     for (const [index, { draft }] of now.entries()) {
       const result = placed[index];
       if (result !== undefined) issued.set(draft.id, result);

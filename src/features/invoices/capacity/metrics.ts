@@ -1,14 +1,11 @@
-import type { ModuleParts } from "../../../api/declare/feature-module.ts";
+import type { App } from "../../../app.ts";
 import type { MetricGroup } from "../../../platform/metrics/metrics.ts";
 import { gauge } from "../../../platform/metrics/read-metrics.ts";
 import { shareOf } from "./rules.ts";
-import type { CapacityService } from "./service.ts";
+import { readHoldUse } from "./service.ts";
 
 /** The highest used share of payment amounts of each enabled network. */
-export function capacityMetrics({
-  config,
-  capacity,
-}: ModuleParts & { readonly capacity: CapacityService }): MetricGroup {
+export function capacityMetrics(app: App): MetricGroup {
   return {
     metrics: [
       gauge(
@@ -18,10 +15,10 @@ export function capacityMetrics({
       ),
     ],
     async read() {
-      const uses = await capacity.fullest();
+      const uses = await readHoldUse(app);
       const shares = new Map(uses.map((use) => [use.network, shareOf(use)]));
       return {
-        till_hold_use_ratio: config.networks.map(({ id }) => ({
+        till_hold_use_ratio: app.config.networks.map(({ id }) => ({
           labels: { network: id },
           value: shares.get(id) ?? 0,
         })),

@@ -1,10 +1,8 @@
 import { organization } from "../../../api/declare/access.ts";
-import { operationsOf } from "../../../api/declare/operation.ts";
+import { operation } from "../../../api/declare/operation.ts";
 import { money } from "../../../api/declare/record.ts";
 import { WalletCapacityRecord } from "./records.ts";
-import { presentCapacity, type CapacityService } from "./service.ts";
-
-const operation = operationsOf<CapacityService>();
+import { getWalletCapacity, presentCapacity } from "./service.ts";
 
 export const capacityOperations = [
   operation({
@@ -25,8 +23,8 @@ export const capacityOperations = [
     },
     response: { status: 200, record: WalletCapacityRecord },
     errors: [],
-    handle: (service, call) =>
-      service.capacity(call.organizationId, call.params.walletId, call.query.amount),
+    handle: (app, call) =>
+      getWalletCapacity(app, call.organizationId, call.params.walletId, call.query.amount),
     present: presentCapacity,
   }),
 ];

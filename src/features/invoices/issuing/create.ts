@@ -1,7 +1,8 @@
-import type { Clock } from "../../../kernel/clock.ts";
+import type { App } from "../../../app.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Money } from "../../../kernel/money/money.ts";
-import type { Database, Reader, WriteContext } from "../../../platform/database/database.ts";
+import type { Reader, WriteContext } from "../../../platform/database/database.ts";
+import { customersAmong } from "../../customers/store.ts";
 import { usualOptions } from "../../organizations/store.ts";
 import {
   namesNoOption,
@@ -13,16 +14,10 @@ import { shownInvoice, type InvoiceView } from "../present.ts";
 import { findByExternalId } from "../store.ts";
 import { draftRow, fingerprintOf, withEntry, type DraftInput } from "./draft.ts";
 import { externalIdConflict } from "./external-id-conflict.ts";
-import {
-  insertInvoice,
-  isExternalIdTaken,
-  noCustomer,
-  type CustomersAmong,
-  type InsertDependencies,
-} from "./insert.ts";
-import { issue } from "./issue.ts";
+import { insertInvoice, isExternalIdTaken, noCustomer } from "./insert.ts";
+import { issueInvoice } from "./issue.ts";
 import { noteStarted, withinLinkLimits } from "./link-limits.ts";
-import { foreseenOf, planIssue, requireTokensInUse, type IssueDependencies } from "./plan.ts";
+import { foreseenOf, planIfAllowed, requireTokensInUse } from "./plan.ts";
 
 export interface InvoiceInput extends DraftInput {
   readonly draft?: boolean | undefined;
@@ -34,35 +29,30 @@ export interface CreatedInvoice {
   readonly isReplayed: boolean;
 }
 
-export interface CreateDependencies extends IssueDependencies, InsertDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly customersAmong: CustomersAmong;
-}
-
-/** Creates an invoice: `create` of InvoiceService. */
+/**
+ * Creates an invoice and issues it, or keeps it as a draft. If it cannot be issued, nothing is created. The same
+ * externalId with the same request returns the first invoice; with another request it is a 409.
+ */
 export async function createInvoice(
-  deps: CreateDependencies,
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   input: InvoiceInput,
 ): Promise<CreatedInvoice> {
-  const { db, clock, ids } = deps;
-  const terms = await offerOf(deps, organizationId, input);
+  const { db, clock, ids } = app;
+  const terms = await offerOf(app, organizationId, input);
   const externalId = input.externalId ?? null;
   const fingerprint = externalId === null ? null : fingerprintOf(input);
   const earlier = { externalId: externalId ?? "", fingerprint, wanted: { input, terms } };
   if (externalId !== null) {
     const known = await findByExternalId(db, organizationId, externalId);
-    if (known !== null) return first(deps, context, organizationId, earlier);
+    if (known !== null) return first(app, context, organizationId, earlier);
   }
-  await requireReferences(db, deps, organizationId, input, terms);
+  await requireReferences(db, organizationId, input, terms);
   const plan =
-    input.draft === true
-      ? null
-      : await planIssue(db, deps, organizationId, terms, terms.walletId, clock.now());
+    input.draft === true ? null : await planIfAllowed(db, app, clock.now(), organizationId, terms);
   // An organization's own options may wait for a token that is disabled for now; the checkout leaves such ones out.
-  if (plan !== null && !namesNoOption(input)) await requireTokensInUse(db, deps, terms.options);
+  if (plan !== null && !namesNoOption(input)) await requireTokensInUse(db, app, terms.options);
   try {
     return await db.write(
       context,
@@ -72,33 +62,32 @@ export async function createInvoice(
         const row =
           plan === null
             ? draft
-            : await issue(tx, deps, await withinLinkLimits(tx, draft), plan, at);
+            : await issueInvoice(tx, app, at, await withinLinkLimits(tx, draft), plan);
         noteStarted(tx, row);
-        return { invoice: insertInvoice(deps, tx, at, row), isReplayed: false };
+        return { invoice: insertInvoice(tx, app, at, row), isReplayed: false };
       },
       foreseenOf(plan),
     );
   } catch (error) {
     if (!isExternalIdTaken(error) || externalId === null) throw error;
-    return first(deps, context, organizationId, earlier);
+    return first(app, context, organizationId, earlier);
   }
 }
 
-/** Validates an invoice without creating it: `check` of InvoiceService. */
+/** Validates an invoice without creating it; throws the errors of its terms and references. Returns its amount. */
 export async function checkInvoice(
-  deps: CreateDependencies,
+  app: App,
   organizationId: Id<"organization">,
   input: InvoiceInput,
 ): Promise<Money> {
-  const terms = await offerOf(deps, organizationId, input);
-  await requireReferences(deps.db, deps, organizationId, input, terms);
+  const terms = await offerOf(app, organizationId, input);
+  await requireReferences(app.db, organizationId, input, terms);
   return terms.amount;
 }
 
 /** Throws `not_found` if the organization does not have the customer, or a wallet that the terms name. */
 export async function requireReferences(
   reader: Reader,
-  { customersAmong }: CreateDependencies,
   organizationId: Id<"organization">,
   { customerId }: DraftInput,
   { options }: OfferedTerms,
@@ -110,12 +99,12 @@ export async function requireReferences(
 }
 
 async function offerOf(
-  deps: CreateDependencies,
+  app: App,
   organizationId: Id<"organization">,
   input: InvoiceInput,
 ): Promise<OfferedTerms> {
-  const usual = namesNoOption(input) ? await usualOptions(deps.db, organizationId) : null;
-  return readOffer(deps, withEntry(organizationId, input), usual);
+  const usual = namesNoOption(input) ? await usualOptions(app.db, organizationId) : null;
+  return readOffer(app, withEntry(organizationId, input), usual);
 }
 
 /**
@@ -124,7 +113,7 @@ async function offerOf(
  * batch.
  */
 function first(
-  { db, baseUrl }: CreateDependencies,
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   {
@@ -137,11 +126,11 @@ function first(
     readonly wanted: { readonly input: InvoiceInput; readonly terms: OfferedTerms };
   },
 ): Promise<CreatedInvoice> {
-  return db.write(context, async (tx) => {
+  return app.db.write(context, async (tx) => {
     const row = await findByExternalId(tx, organizationId, externalId);
     if (row === null || row.requestFingerprint !== fingerprint) {
       throw externalIdConflict(row, wanted);
     }
-    return { invoice: await shownInvoice(tx, row, baseUrl()), isReplayed: true };
+    return { invoice: await shownInvoice(tx, row, app.baseUrl()), isReplayed: true };
   });
 }

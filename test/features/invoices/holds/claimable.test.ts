@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
 import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
 import {
   claimableNetworks,
@@ -35,7 +36,7 @@ anyStore("The terms of a transaction that a payer claims", (store) => {
     });
     await shop.choose(issued.checkoutId, "ethereum", "USDC");
     await shop.choose(issued.checkoutId, "tron", "USDT");
-    invoice = await shop.invoices.get(shop.organizationId, issued.id);
+    invoice = await getInvoice(shop.app, shop.organizationId, issued.id);
   });
 
   /** Returns the terms on Ethereum while holds are changed. */
