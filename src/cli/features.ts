@@ -52,10 +52,6 @@ export const commandLists = {
     "app",
     async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
   ),
-  batch: list(
-    "app",
-    async () => (await import("../features/invoices/batches/commands.ts")).batchCommands,
-  ),
   payment: list(
     "oversight",
     async () => (await import("../features/admin/cross-organization/commands.ts")).paymentCommands,

@@ -4,7 +4,7 @@ import {
   makeStatusService,
   type StatusService,
 } from "../features/admin/status/operations-status.ts";
-import { readHoldUse } from "../features/invoices/capacity/service.ts";
+import { readHoldUse } from "../features/invoices/capacity/capacity.ts";
 import type { Watcher } from "../features/payments/watcher/watcher.ts";
 import type { RatesService } from "../features/rates/service.ts";
 import type { ConfiguredNetwork } from "../platform/config/config.ts";

@@ -12,7 +12,7 @@ import { webhooksModule } from "./webhooks/module.ts";
 import { eventsModule } from "./events/module.ts";
 import { usageModule } from "./usage/module.ts";
 import { ratesModule } from "./rates/module.ts";
-import { invoicesModule } from "./invoices/module.ts";
+import { invoicesModule } from "./invoices/api.ts";
 import { paymentsModule } from "./payments/module.ts";
 import { refundsModule } from "./refunds/module.ts";
 import { checkoutModule } from "./checkout/module.ts";

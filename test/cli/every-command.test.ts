@@ -11,7 +11,7 @@ import { makeProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/cli/terminal/drawing/width.ts";
 import { getInvoice } from "../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
-import { presentInvoice } from "../../src/features/invoices/present.ts";
+import { presentInvoice } from "../../src/features/invoices/records.ts";
 import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
 import { expectGolden, withoutChance } from "../support/golden.ts";
 import { password, till } from "../support/programs/till.ts";

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
 import type { Program } from "../../compose/app.ts";
 import { createInvoice } from "../../features/invoices/issuing/create.ts";
-import { presentInvoice } from "../../features/invoices/present.ts";
+import { presentInvoice } from "../../features/invoices/records.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";

@@ -15,7 +15,7 @@ import {
   paymentOptionsFlag,
   readOptionFlag,
 } from "../organizations/checkout-policy/option-list.ts";
-import type { InvoiceView } from "./present.ts";
+import type { InvoiceView } from "./records.ts";
 import type { CreatedInvoice } from "./issuing/create.ts";
 
 const command = commandsOf<App>();
@@ -138,7 +138,7 @@ export const invoiceCommands = [
       return listInvoices(app, organizationId, readInvoiceQuery(query));
     },
     async present(page) {
-      return (await import("./present.ts")).presentInvoices(page);
+      return (await import("./records.ts")).presentInvoices(page);
     },
     columns: [
       "id",
@@ -254,6 +254,46 @@ export const invoiceCommands = [
     present,
     columns,
   }),
+  command({
+    name: "invoice import",
+    summary: "Create the invoices of a CSV file",
+    arguments: [
+      {
+        name: "file",
+        description: "CSV with columns named as the API's fields; - reads standard input",
+      },
+    ],
+    flags: [neededOrganization],
+    examples: [
+      "till invoice import invoices.csv --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --dry-run",
+      "till invoice import - --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e < invoices.csv",
+    ],
+    effect: "write",
+    async handle(app, call) {
+      const { createInvoiceBatch } = await import("./batches/batch.ts");
+      const { importInvoices } = await import("./batches/import.ts");
+      const organizationId = call.flag("organization") as Id<"organization">;
+      const text = await call.readText(call.argument("file"));
+      return importInvoices(
+        (items) => createInvoiceBatch(app, call.context, organizationId, items),
+        call,
+        text,
+      );
+    },
+    present: ({ report }) => Promise.resolve(report),
+    columns: ["lines", "created", "existing", "refused", "remaining"],
+    identify: ({ createdIds }) => createdIds.join("\n"),
+    sections: ({ refusals }) => [
+      section({
+        title: "Refused",
+        items: refusals,
+        columns: ["line", ["externalId", "External ID"], "column", "message"],
+      }),
+    ],
+    async fault(report, { failure }) {
+      return failure ?? (await import("./batches/import.ts")).faultOf(report);
+    },
+  }),
 ];
 
 /** Lists the options among which the payer may choose, with the amounts and rates of those that were chosen. */
@@ -284,5 +324,5 @@ function idOf(call: CommandCall): Id<"invoice"> {
 }
 
 async function present(view: InvoiceView) {
-  return (await import("./present.ts")).presentInvoice(view);
+  return (await import("./records.ts")).presentInvoice(view);
 }

@@ -11,16 +11,19 @@ import { InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
 import { endHolds } from "./holds/matching.ts";
 import type { CountingPayments } from "./hooks.ts";
 import { announceInvoice, changedFields } from "./issuing/announce.ts";
-import { requireReferences } from "./issuing/create.ts";
-import { draftRow, editedInput, type InvoiceChanges } from "./issuing/draft.ts";
-import { externalIdConflict } from "./issuing/external-id-conflict.ts";
-import { isExternalIdTaken } from "./issuing/insert.ts";
+import {
+  draftRow,
+  editedInput,
+  externalIdConflict,
+  isExternalIdTaken,
+  requireReferences,
+} from "./issuing/create.ts";
 import { issueInvoice } from "./issuing/issue.ts";
 import { planIfAllowed } from "./issuing/plan.ts";
 import { requireUnmanaged } from "./managed.ts";
 import { readOffer } from "./options/requested.ts";
 import { payerInvoice, type PayerInvoice } from "./payer-view.ts";
-import { shownInvoice, viewOf, type InvoiceView } from "./present.ts";
+import { shownInvoice, viewOf, type InvoiceView, type UpdateInvoiceInput } from "./records.ts";
 import { positionIn, sortOf, type InvoiceFilters } from "./search/filters.ts";
 import { findInvoices } from "./search/listing.ts";
 import { replaceTerms } from "./search/search-terms.ts";
@@ -93,7 +96,7 @@ export async function updateInvoice(
   context: WriteContext,
   organizationId: Id<"organization">,
   invoiceId: Id<"invoice">,
-  changes: InvoiceChanges,
+  changes: UpdateInvoiceInput,
   expect: (current: InvoiceView) => void,
 ): Promise<InvoiceView> {
   const { db, clock } = app;
@@ -116,7 +119,7 @@ async function updateDraft(
   app: InTx,
   at: Instant,
   current: InvoiceView,
-  changes: InvoiceChanges,
+  changes: UpdateInvoiceInput,
 ): Promise<InvoiceView> {
   requireUnmanaged(current);
   if (current.status !== "draft") {

@@ -5,7 +5,7 @@ import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
 import { endHolds } from "./holds/matching.ts";
 import { announceInvoice, changedFields } from "./issuing/announce.ts";
-import { viewOf } from "./present.ts";
+import { viewOf } from "./records.ts";
 import { lockInvoices, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 

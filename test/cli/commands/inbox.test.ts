@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
-import { presentInvoice } from "../../../src/features/invoices/present.ts";
+import { presentInvoice } from "../../../src/features/invoices/records.ts";
 import {
   TransferListRecord,
   TransferRecord,

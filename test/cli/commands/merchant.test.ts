@@ -4,8 +4,11 @@ import { getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { AdminPaymentListRecord } from "../../../src/features/admin/cross-organization/records.ts";
 import { scopes } from "../../../src/api/declare/permissions.ts";
 import { ApiKeyListRecord } from "../../../src/features/api-keys/records.ts";
-import { presentInvoice } from "../../../src/features/invoices/present.ts";
-import { InvoiceListRecord, InvoiceRecord } from "../../../src/features/invoices/records.ts";
+import {
+  InvoiceListRecord,
+  InvoiceRecord,
+  presentInvoice,
+} from "../../../src/features/invoices/records.ts";
 import { presentPayment } from "../../../src/features/payments/present-payment.ts";
 import {
   DefaultWalletListRecord,

@@ -9,7 +9,7 @@ import {
   presentMerchantCharts,
   presentMerchantSummary,
 } from "../../../src/features/analytics/present.ts";
-import type { InvoiceView } from "../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";

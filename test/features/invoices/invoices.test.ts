@@ -8,7 +8,7 @@ import {
 } from "../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
-import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../src/features/invoices/records.ts";
 import { day, second } from "../../../src/kernel/clock.ts";
 import { defineProblem } from "../../../src/kernel/errors.ts";
 import type { Id } from "../../../src/kernel/id.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { cancelInvoice, updateInvoice } from "../../../src/features/invoices/invoices.ts";
 import { figureChanges } from "../../../src/features/usage/table.ts";
 import { noPayments, type PaymentTotals } from "../../../src/features/invoices/rules.ts";
-import { presentInvoice } from "../../../src/features/invoices/present.ts";
+import { presentInvoice } from "../../../src/features/invoices/records.ts";
 import {
   prepareManagedInvoice,
   receivedBy,

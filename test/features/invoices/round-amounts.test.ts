@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { cancelInvoice, getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { noPayments } from "../../../src/features/invoices/rules.ts";
-import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../src/features/invoices/records.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";

@@ -1,6 +1,6 @@
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import { findInvoice } from "../../../src/features/invoices/store.ts";
-import type { InvoiceView } from "../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { makePaymentDecisions } from "../../../src/features/payments/decisions/decide-payment.ts";
 import { makeRefundLedger } from "../../../src/features/payments/refunds/refundable.ts";
 import { makeTransferAllocation } from "../../../src/features/payments/inbox/allocation.ts";

@@ -6,7 +6,7 @@ import type { BillingPolicy } from "../../../platform/config/plans.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { InvoiceRow } from "../../invoices/store.ts";
-import type { InvoiceView } from "../../invoices/present.ts";
+import type { InvoiceView } from "../../invoices/records.ts";
 import type { ManagedInput, prepareManagedInvoice } from "../../invoices/managed.ts";
 import type { lockInvoices } from "../../invoices/store.ts";
 import { noReceiveWallet, receiveTarget } from "./receive-wallet.ts";

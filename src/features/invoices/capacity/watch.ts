@@ -6,9 +6,8 @@ import { integer, type RowOf } from "../../../platform/database/schema/table.ts"
 import type { Tx } from "../../../platform/database/database.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import type { Subscriber } from "../../../platform/events/relay.ts";
-import type { WalletCapacityRecord } from "./records.ts";
-import { presentUse } from "./service.ts";
-import { shareOf, type BandUse } from "./rules.ts";
+import { presentUse, type WalletCapacityRecord } from "./records.ts";
+import { type BandUse, shareOf } from "./capacity.ts";
 import { amountRange, isOccasionToCount, placesIn, type AmountRange } from "../holds/amounts.ts";
 import type { HoldPlace } from "../holds/amount-search.ts";
 import { recycleHolds } from "../holds/full-bands.ts";

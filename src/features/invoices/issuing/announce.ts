@@ -3,7 +3,7 @@ import type { Instant } from "../../../kernel/clock.ts";
 import { difference, type JournalEntry } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { EventType } from "../../../platform/events/catalogue.ts";
-import { presentInvoice, type InvoiceView } from "../present.ts";
+import { type InvoiceView, presentInvoice } from "../records.ts";
 import type { InvoiceStatus } from "../rules.ts";
 
 interface AnnouncedChange {

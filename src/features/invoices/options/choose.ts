@@ -27,7 +27,7 @@ import { placeInvoices } from "../issuing/issue.ts";
 import { unlimited } from "../hooks.ts";
 import { planIssue } from "../issuing/plan.ts";
 import { readOffer } from "./requested.ts";
-import { viewOf } from "../present.ts";
+import { viewOf } from "../records.ts";
 import { remainingAmount } from "../settlement/remaining.ts";
 import { optionColumns, type InvoiceRow } from "../store.ts";
 import { invoices } from "../table.ts";

@@ -20,7 +20,7 @@ import { isSameOption } from "../../organizations/checkout-policy/payment-option
 import { quotesOf } from "../options/quotes.ts";
 import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
 import { payableTerms, statusTerms, storedTotals, type LockedTerms } from "./terms-to-pay.ts";
-import { viewOf } from "../present.ts";
+import { viewOf } from "../records.ts";
 import { storedAside } from "./aside.ts";
 import { inReviewOf, owedOf } from "./owed.ts";
 import { remainingAmount } from "./remaining.ts";

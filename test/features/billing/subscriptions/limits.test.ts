@@ -1,6 +1,6 @@
 // The gates on issuing hold under concurrent issues, and when they close while an invoice is being issued.
 import { expect } from "chai";
-import { createInvoiceBatch } from "../../../../src/features/invoices/batches/service.ts";
+import { createInvoiceBatch } from "../../../../src/features/invoices/batches/batch.ts";
 import { createInvoice } from "../../../../src/features/invoices/issuing/create.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { subscriptions } from "../../../../src/features/billing/table.ts";

@@ -3,8 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { getAnyInvoice } from "../../../../src/features/invoices/invoices.ts";
-import { faultOf, importInvoices } from "../../../../src/features/invoices/batches/import.ts";
-import { readLines } from "../../../../src/features/invoices/batches/read-lines.ts";
+import {
+  faultOf,
+  importInvoices,
+  readLines,
+} from "../../../../src/features/invoices/batches/import.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { StoreUnavailable } from "../../../../src/platform/database/errors.ts";
 import { makeDesk, type DeskStore } from "../../../cli/billing-operator.ts";

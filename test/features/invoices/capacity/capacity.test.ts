@@ -1,11 +1,13 @@
 import type { Database, Reader } from "../../../../src/platform/database/database.ts";
 import { expect } from "chai";
-import { bandUse, fullestBand, holdUse } from "../../../../src/features/invoices/capacity/rules.ts";
 import {
+  bandUse,
+  fullestBand,
   getWalletCapacity,
-  presentCapacity,
+  holdUse,
   readHoldUse,
-} from "../../../../src/features/invoices/capacity/service.ts";
+} from "../../../../src/features/invoices/capacity/capacity.ts";
+import { presentCapacity } from "../../../../src/features/invoices/capacity/records.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { appOf } from "../../../support/context.ts";

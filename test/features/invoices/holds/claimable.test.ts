@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import {
   claimableNetworks,
   claimableTerms,

@@ -8,7 +8,7 @@ import {
   type HoldMatch,
   type MatchCandidate,
 } from "../../../../src/features/invoices/holds/matching.ts";
-import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";

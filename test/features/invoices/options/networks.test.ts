@@ -1,7 +1,7 @@
 // Options on two networks, whose USDT have 6 and 18 decimals and whose blocks are read apart.
 import { expect } from "chai";
 import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import { makeHashClaims } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";

@@ -1,7 +1,7 @@
 // The payer chooses among the tokens that the merchant offers, and pays on any of the holds.
 import { expect } from "chai";
 import { importInvoices } from "../../../../src/features/invoices/batches/import.ts";
-import { createInvoiceBatch } from "../../../../src/features/invoices/batches/service.ts";
+import { createInvoiceBatch } from "../../../../src/features/invoices/batches/batch.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { networkState, stateTable } from "../../../../src/platform/chain/state/network-state.ts";

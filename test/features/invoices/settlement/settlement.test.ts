@@ -5,7 +5,7 @@ import {
   type ChainEvidence,
 } from "../../../../src/features/invoices/holds/matching.ts";
 import { noPayments, type PaymentTotals } from "../../../../src/features/invoices/rules.ts";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import {
   watchedAddresses,
   watchedAmong,

@@ -4,7 +4,7 @@ import {
   claimableTerms,
 } from "../../../../src/features/invoices/holds/claimable.ts";
 import { matchHolds } from "../../../../src/features/invoices/holds/matching.ts";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import {
   watchedAddresses,
   watchedAmong,

@@ -1,7 +1,7 @@
 // Payments together with their invoices, wallets and holds; only the chain is scripted.
 import { expect } from "chai";
 import { cancelInvoice } from "../../../../src/features/invoices/invoices.ts";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
 import { xpubs } from "../../../support/merchants.ts";

@@ -1,7 +1,22 @@
 import { organization } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
+import { money } from "../../api/declare/record.ts";
+import type { App } from "../../app.ts";
+import type { MetricGroup } from "../../platform/metrics/metrics.ts";
+import { gauge } from "../../platform/metrics/read-metrics.ts";
 import { OrganizationNotVerified } from "../organizations/issuing.ts";
 import { NetworkNotEnabled } from "../wallets/errors.ts";
+import { createInvoiceBatch } from "./batches/batch.ts";
+import {
+  CreateInvoiceBatchRequest,
+  InvoiceBatchRecord,
+  presentBatch,
+  readItem,
+} from "./batches/records.ts";
+import { getWalletCapacity, readHoldUse, shareOf } from "./capacity/capacity.ts";
+import { presentCapacity, WalletCapacityRecord } from "./capacity/records.ts";
+import { invoiceChecks } from "./checks.ts";
 import {
   AmountTooLarge,
   AmountTooSmall,
@@ -20,17 +35,18 @@ import {
   UnsupportedCurrency,
   WalletCapacityExhausted,
 } from "./errors.ts";
-import { presentInvoice, presentInvoices } from "./present.ts";
+import { cancelInvoice, getInvoice, listInvoices, updateInvoice } from "./invoices.ts";
+import { createInvoice, type CreatedInvoice } from "./issuing/create.ts";
 import {
   CreateInvoiceRequest,
   InvoiceListRecord,
   invoiceQuery,
   InvoiceRecord,
-  UpdateInvoiceRequest,
+  presentInvoice,
+  presentInvoices,
   readInvoiceQuery,
+  UpdateInvoiceRequest,
 } from "./records.ts";
-import { cancelInvoice, getInvoice, listInvoices, updateInvoice } from "./invoices.ts";
-import { createInvoice, type CreatedInvoice } from "./issuing/create.ts";
 
 /** Errors of the terms of a draft, and of its issue. */
 const termErrors = [
@@ -51,7 +67,7 @@ const termErrors = [
   RateUnavailable,
 ] as const;
 
-export const invoiceOperations = [
+const invoiceOperations = [
   operation({
     id: "listInvoices",
     group: "Invoices",
@@ -131,4 +147,72 @@ export const invoiceOperations = [
       cancelInvoice(app, call.context, call.organizationId, call.params.invoiceId),
     present: presentInvoice,
   }),
+  operation({
+    id: "createInvoiceBatch",
+    group: "Invoices",
+    method: "POST",
+    path: "/organizations/{organizationId}/invoices/batch",
+    summary: "Create up to 100 invoices",
+    description:
+      "Each invoice needs an `externalId` and gets a result of its own, in the order of the request: a refused invoice does not affect the others. All of them are stored in one transaction, so a failed request has created nothing. Safe to repeat: an invoice that exists is returned as `existing`. A repeated Idempotency-Key returns the first response unchanged, with the refused invoices; to retry those, use a new key. A credential may send 60 batches a minute, which count apart from its other requests. If eight batches of the organization are already waiting, the request gets 429 `rate_limited` and has created nothing; repeat it after `Retry-After`. The body has at most 256 KiB.",
+    access: organization("invoices:write"),
+    limit: "batch",
+    request: { body: CreateInvoiceBatchRequest },
+    response: { status: 200, record: InvoiceBatchRecord },
+    errors: [],
+    handle: (app, call) =>
+      createInvoiceBatch(app, call.context, call.organizationId, call.body.invoices.map(readItem)),
+    present: presentBatch,
+  }),
+  operation({
+    id: "getWalletCapacity",
+    group: "Wallets",
+    method: "GET",
+    path: "/organizations/{organizationId}/wallets/{walletId}/capacity",
+    summary: "Get the number of further invoices that a wallet can tell apart",
+    description:
+      "An address distinguishes invoices of the same price by small surcharges, whose number is limited. Without `amount`, the result is about the price with the largest used share. An extended key provides an address for each invoice.",
+    access: organization("wallets:read"),
+    request: {
+      query: {
+        amount: money()
+          .optional()
+          .meta({ description: "The price of an invoice: a decimal string in tokens." }),
+      },
+    },
+    response: { status: 200, record: WalletCapacityRecord },
+    errors: [],
+    handle: (app, call) =>
+      getWalletCapacity(app, call.organizationId, call.params.walletId, call.query.amount),
+    present: presentCapacity,
+  }),
 ];
+
+/** The highest used share of payment amounts of each enabled network. */
+function capacityMetrics(app: App): MetricGroup {
+  return {
+    metrics: [
+      gauge(
+        "till_hold_use_ratio",
+        "Highest share of payment amounts in use at one address and price; at 1, invoices are refused.",
+        "network",
+      ),
+    ],
+    async read() {
+      const uses = await readHoldUse(app);
+      const shares = new Map(uses.map((use) => [use.network, shareOf(use)]));
+      return {
+        till_hold_use_ratio: app.config.networks.map(({ id }) => ({
+          labels: { network: id },
+          value: shares.get(id) ?? 0,
+        })),
+      };
+    },
+  };
+}
+
+export const invoicesModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: invoiceOperations },
+  checks: invoiceChecks,
+  metrics: ({ app }) => [capacityMetrics(app)],
+};
