@@ -22,10 +22,12 @@ module.exports = {
   forbidden: [
     {
       name: "no-cycles",
+      // Types alone make no cycle when the program runs: src/app.ts takes the types of the features' hooks, and features take
+      // the type of the app.
       comment: "Break the cycle: merge the two files, or move what both need to a third",
       severity: "error",
       from: {},
-      to: { circular: true },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
     {
       name: "kernel-imports-nothing",

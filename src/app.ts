@@ -1,15 +1,12 @@
+import type { InvoiceHooks } from "./features/invoices/hooks.ts";
 import type { Clock } from "./kernel/clock.ts";
-import { createIds, type IdSource, type RandomBytes } from "./kernel/id.ts";
+import type { IdSource, RandomBytes } from "./kernel/id.ts";
 import type { PooledProvider } from "./platform/chain/providers/provider.ts";
 import type { Config, ConfiguredNetwork } from "./platform/config/config.ts";
-import {
-  networksOf,
-  type EnabledNetworks,
-  type Networks,
-} from "./platform/config/enabled-networks.ts";
+import type { Networks } from "./platform/config/enabled-networks.ts";
 import type { Database } from "./platform/database/database.ts";
 import type { Background } from "./platform/jobs/background.ts";
-import { createJournal, type Journal } from "./platform/journal/index.ts";
+import type { Journal } from "./platform/journal/index.ts";
 import type { Logger } from "./platform/logger/index.ts";
 import type { Metrics } from "./platform/metrics/metrics.ts";
 import type { PasswordCost } from "./platform/secrets/passwords.ts";
@@ -32,6 +29,8 @@ export interface App extends Outside {
   readonly stopping: AbortSignal;
   /** Replaces a network's configured providers; tests only. */
   readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
+  /** The calls of lower features to higher ones. */
+  readonly hooks: InvoiceHooks;
   /** The background work of a server; null in a command, whose work the servers find in the store. */
   running: Pick<Background, "wake" | "nudge" | "lastTickAt"> | null;
 }
@@ -48,30 +47,6 @@ export interface Outside {
   readonly metrics: Metrics;
   /** Hashing cost of new passwords. */
   readonly passwordCost: PasswordCost;
-}
-
-/** The parts of an app that differ between a server, a command and a rehearsal. */
-export interface AppParts
-  extends Outside, Pick<App, "config" | "db" | "secret" | "baseUrl" | "listening"> {
-  /** The networks of the running server; by default those of the settings. */
-  readonly enabled?: EnabledNetworks;
-  readonly stopping?: AbortSignal;
-  readonly providersOf?: NonNullable<App["providersOf"]>;
-}
-
-export function makeApp({ config, enabled, ...parts }: AppParts): App {
-  const ids = createIds(parts.randomBytes);
-  const networks = enabled ?? { ...config, unlisted: [] };
-  const app: App = {
-    stopping: new AbortController().signal,
-    ...parts,
-    config: { ...config, networks: networks.networks },
-    networks: networksOf(networks),
-    ids,
-    journal: createJournal({ ids, wake: () => app.running?.wake("relay") }),
-    running: null,
-  };
-  return app;
 }
 
 /**

@@ -38,12 +38,8 @@ export const commandLists = {
   ),
   wallet: list("app", async () => (await import("../features/wallets/commands.ts")).walletCommands),
   invoice: list(
-    "invoices",
+    "app",
     async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
-  ),
-  batch: list(
-    "invoiceBatches",
-    async () => (await import("../features/invoices/batches/commands.ts")).batchCommands,
   ),
   payment: list(
     "oversight",

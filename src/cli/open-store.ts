@@ -1,4 +1,4 @@
-import { makeApp } from "../app.ts";
+import { makeApp } from "../make-app.ts";
 import { servingOf } from "../compose/servers.ts";
 import { makersOf, type ServiceName, type ServiceOf } from "../compose/services.ts";
 import { secretFor, secretOf } from "../compose/store-fingerprint.ts";

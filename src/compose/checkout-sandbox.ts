@@ -1,24 +1,18 @@
+import type { App } from "../app.ts";
 import type { CheckoutSandbox } from "../features/checkout/ports.ts";
-import type { InvoiceService } from "../features/invoices/service.ts";
+import { findPayerInvoice } from "../features/invoices/invoices.ts";
 import type { SandboxService } from "../features/payments/sandbox/service.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
 import { SandboxRefused } from "../platform/chain/sandbox/chain.ts";
-import type { Reader } from "../platform/database/database.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 
 const payer = systemContext("checkout");
 
 /** Creates the actions of the checkout's test panel. */
-export function makeCheckoutSandbox(deps: {
-  readonly db: Reader;
-  readonly invoices: InvoiceService;
-  readonly sandbox: SandboxService;
-}): CheckoutSandbox {
-  const { db, invoices, sandbox } = deps;
-
+export function makeCheckoutSandbox(app: App, sandbox: SandboxService): CheckoutSandbox {
   async function idOf(checkoutId: string): Promise<Id<"invoice">> {
-    const invoice = await invoices.bySessionId(db, checkoutId);
+    const invoice = await findPayerInvoice(app.db, app, checkoutId);
     if (invoice === null) throw notFound();
     return invoice.id;
   }

@@ -1,6 +1,11 @@
 import { claimableNetworks, claimableTerms } from "../features/invoices/holds/claimable.ts";
 import { findInvoice } from "../features/invoices/store.ts";
-import type { makeSettlement } from "../features/invoices/settlement/settlement.ts";
+import {
+  lockTerms,
+  settleInvoices,
+  sweepDeadlines,
+} from "../features/invoices/settlement/settlement.ts";
+import { cancelInvoiceIn } from "../features/invoices/invoices.ts";
 import { matchHolds } from "../features/invoices/holds/matching.ts";
 import {
   oldestHold,
@@ -9,6 +14,7 @@ import {
   watchedSince,
 } from "../features/invoices/holds/watched-addresses.ts";
 import { lateReviewers } from "../features/organizations/store.ts";
+import type { Settlement } from "../features/payments/ledger/invoices-port.ts";
 import { makeBlockTimes } from "../features/payments/watcher/block-times.ts";
 import { makeChainService } from "../features/payments/networks/service.ts";
 import { makeClaimExaminer } from "../features/payments/hash-claims/examiner.ts";
@@ -32,11 +38,24 @@ import type { ConfiguredNetwork } from "../platform/config/config.ts";
 import type { App } from "../app.ts";
 import { accessTo } from "./chains.ts";
 
+/** Returns the functions of invoices that payments call, until payments are functions too and take the app. */
+export function settlementOf(app: App): Settlement {
+  return {
+    lockTerms,
+    settleInvoices: (tx, network, locked, totals, state, at) =>
+      settleInvoices(tx, app, at, network, locked, totals, state),
+    cancelInvoice: (tx, organizationId, invoiceId, at, reversed) =>
+      cancelInvoiceIn(tx, app, at, organizationId, invoiceId, reversed),
+    sweepDeadlines: (network, state, at, finalTime) =>
+      sweepDeadlines(app, at, network, state, finalTime),
+  };
+}
+
 /**
  * Makes the services of payments and refunds, and the readers of the networks. `refunding` are the dependencies of
  * payers' refunds, and `nudgeExaminer` nudges the worker that examines the claims of a network.
  */
-export function ledgerOf(parts: App, settlement: ReturnType<typeof makeSettlement>) {
+export function ledgerOf(parts: App, settlement: Settlement) {
   const { db, clock, ids, journal } = parts;
   const { known, ...enabled } = parts.networks;
   const common = { db, clock, ids, journal };

@@ -4,7 +4,7 @@ import {
   makeStatusService,
   type StatusService,
 } from "../features/admin/status/operations-status.ts";
-import type { CapacityService } from "../features/invoices/capacity/service.ts";
+import { readHoldUse } from "../features/invoices/capacity/capacity.ts";
 import type { Watcher } from "../features/payments/watcher/watcher.ts";
 import { ratesHealth } from "../features/rates/rates.ts";
 import type { ConfiguredNetwork } from "../platform/config/config.ts";
@@ -21,12 +21,10 @@ export function makeInstallationStatus(
     networks,
     watchers,
     leases,
-    capacity,
   }: {
     readonly networks: readonly ConfiguredNetwork[];
     readonly watchers: readonly Watcher[];
     readonly leases: Leases;
-    readonly capacity: CapacityService;
   },
 ): StatusService {
   const { config, db, clock, secret } = app;
@@ -39,7 +37,7 @@ export function makeInstallationStatus(
     holdsLease: (name) => leases.holds(name),
     lastTickAt: () => app.running?.lastTickAt() ?? null,
     schedule: maintenanceSchedule,
-    holdUse: () => capacity.fullest(),
+    holdUse: () => readHoldUse(app),
     rates: config.rates.pairs.some(({ fixed }) => fixed === null) ? () => ratesHealth(app) : null,
     backupDueAt: (now) =>
       config.backupSchedule === null ? null : lastTime(config.backupSchedule, now),

@@ -1,14 +1,14 @@
+import type { ManagedInvoices } from "../features/billing/invoices/collection-invoice.ts";
 import type { SandboxService } from "../features/payments/sandbox/service.ts";
 import { systemActor } from "../kernel/actor.ts";
-import { second } from "../kernel/clock.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { checkoutUrl as checkoutUrlOf, type App } from "../app.ts";
+import { checkoutUrl as checkoutUrlOf, perApp, type App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
-export type ServiceMakers = ReturnType<typeof makersOf>;
+export type ServiceMakers = ReturnType<typeof newMakers>;
 export type ServiceName = keyof ServiceMakers;
 export type ServiceOf<Name extends ServiceName> = NonNullable<
   Awaited<ReturnType<ServiceMakers[Name]>>
@@ -30,7 +30,9 @@ export async function makeServices(parts: App): Promise<Services> {
  * Returns the functions that make the services. A command makes the one that it calls, and so loads only what that
  * needs; a server makes all of them.
  */
-export function makersOf(parts: App) {
+export const makersOf = perApp(newMakers);
+
+function newMakers(parts: App) {
   const { config, db, journal, secret, clock, ids, randomBytes, logger, baseUrl } = parts;
   const { networks } = parts;
   const wake = (worker: string) => parts.running?.wake(worker);
@@ -48,47 +50,17 @@ export function makersOf(parts: App) {
     return createJobs({ ids, wake });
   });
   // Invoices.
-  const issuing = once(async () => {
-    const { createRecentStates } = await import("../platform/chain/state/network-state.ts");
-    const { quotesOf } = await import("../features/rates/quotes.ts");
+  const managed = once(async (): Promise<ManagedInvoices> => {
+    const { prepareManagedInvoice, withdrawInvoice } =
+      await import("../features/invoices/managed.ts");
+    const { lockInvoices } = await import("../features/invoices/store.ts");
     return {
-      ...common,
-      randomBytes,
-      networks: enabled,
-      baseUrl,
-      recentState: createRecentStates(clock, second),
-      quotes: quotesOf(parts),
+      prepare: (tx, ...rest) => prepareManagedInvoice(tx, parts, ...rest),
+      lock: lockInvoices,
+      withdraw: (tx, ...rest) => withdrawInvoice(tx, parts, ...rest),
     };
   });
-  const gated = once(async () => {
-    const { customersAmong } = await import("../features/customers/store.ts");
-    const { issuingGateOf } = await import("./issuing-gate.ts");
-    return { ...(await issuing()), issuingGate: issuingGateOf(config, clock), customersAmong };
-  });
-  const invoices = once(async () => {
-    const { makeInvoiceService } = await import("../features/invoices/service.ts");
-    const { countingPayments, invoicesOfTransaction } =
-      await import("../features/payments/listing.ts");
-    return makeInvoiceService({ ...(await gated()), invoicesOfTransaction, countingPayments });
-  });
-  const managed = once(async () => {
-    const { makeManagedInvoices } = await import("../features/invoices/managed/service.ts");
-    return makeManagedInvoices(await issuing());
-  });
-  const settlement = once(async () => {
-    const { makeSettlement } = await import("../features/invoices/settlement/settlement.ts");
-    const { countingPayments } = await import("../features/payments/listing.ts");
-    const { countStarted } = await import("../features/billing/subscriptions/issuing-gate.ts");
-    return makeSettlement({
-      ...common,
-      randomBytes,
-      networks: known,
-      baseUrl,
-      countingPayments,
-      invoicePaid: await paymentApplication(),
-      countStarted,
-    });
-  });
+  const settlement = once(async () => (await import("./ledger.ts")).settlementOf(parts));
 
   // Payments and refunds.
   const payments = once(async () => {
@@ -205,7 +177,7 @@ export function makersOf(parts: App) {
     const wakeWatcher = () => {
       wake(watchWorkerName(simulated.network.id));
     };
-    return makeSandboxService({ db, clock, journal, baseUrl, ...simulated, wake: wakeWatcher });
+    return makeSandboxService({ app: parts, db, clock, ...simulated, wake: wakeWatcher });
   });
   const checkout = once(async () => {
     const { makeCheckoutService } = await import("../features/checkout/service.ts");
@@ -214,7 +186,6 @@ export function makersOf(parts: App) {
     const { makeHashClaims } = await import("../features/payments/hash-claims/submit-claim.ts");
     const { makePayerRefunds } = await import("../features/refunds/payer/payer-refunds.ts");
     const { makeCheckoutSandbox } = await import("./checkout-sandbox.ts");
-    const chosenFrom = await issuing();
     const { refunding, nudgeExaminer: nudge } = await ledger();
     const simulated = await sandbox();
     return makeCheckoutService({
@@ -227,18 +198,9 @@ export function makersOf(parts: App) {
       sources: makeCheckoutSources({ db, baseUrl }),
       claims: makeHashClaims({ ...common, invoices: await settlement(), nudge }),
       refunds: makePayerRefunds(refunding),
-      choose: (tx, checkoutId, chosen, at) => chooseOption(tx, chosenFrom, checkoutId, chosen, at),
-      sandbox:
-        simulated === null
-          ? null
-          : makeCheckoutSandbox({ db, invoices: await invoices(), sandbox: simulated }),
+      choose: (tx, checkoutId, chosen, at) => chooseOption(tx, parts, at, checkoutId, chosen),
+      sandbox: simulated === null ? null : makeCheckoutSandbox(parts, simulated),
     });
-  });
-
-  const capacity = once(async () => {
-    const { makeCapacityService } = await import("../features/invoices/capacity/service.ts");
-    const listed = [...enabled.values()];
-    return makeCapacityService({ db, clock, networks: known, enabled: listed });
   });
 
   return {
@@ -246,11 +208,6 @@ export function makersOf(parts: App) {
     app: () => Promise.resolve(parts),
     leases,
     jobs,
-    invoices,
-    invoiceBatches: once(async () => {
-      const { makeInvoiceBatchService } = await import("../features/invoices/batches/service.ts");
-      return makeInvoiceBatchService(await gated());
-    }),
     managed,
     settlement,
     payments,
@@ -262,11 +219,6 @@ export function makersOf(parts: App) {
     examiners: once(async () => (await ledger()).examiners),
     monitors: once(async () => (await ledger()).monitors),
     pools: once(async () => (await ledger()).pools),
-    capacity,
-    capacityWatch: once(async () => {
-      const { makeCapacityWatch } = await import("../features/invoices/capacity/watch.ts");
-      return makeCapacityWatch({ clock, journal, networks: known });
-    }),
     sandbox,
     checkout,
     paymentLinks: once(async () => {
@@ -276,7 +228,7 @@ export function makersOf(parts: App) {
         baseUrl,
         networks: known,
         enabled: new Set(enabled.keys()),
-        invoices: await invoices(),
+        app: parts,
       });
     }),
     receipts: once(async () => {
@@ -293,6 +245,7 @@ export function makersOf(parts: App) {
     billingReader,
     billingRun,
     steps,
+    paymentApplication,
     balances,
     billingOperator: once(async () => {
       const { makeBillingOperator } = await import("../features/billing/operator/service.ts");
@@ -348,7 +301,6 @@ export function makersOf(parts: App) {
         networks: [...enabled.values()],
         watchers: (await ledger()).watchers,
         leases: await leases(),
-        capacity: await capacity(),
       });
     }),
   };

@@ -1,4 +1,5 @@
 import { fanOutEvents } from "../features/webhooks/delivery/fan-out.ts";
+import { watchCapacity } from "../features/invoices/capacity/watch.ts";
 import { createSealer } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
@@ -20,7 +21,7 @@ export function makeWorkers(app: Wired): Worker[] {
       leases,
       subscribers: [
         app.usageWatch,
-        app.capacityWatch,
+        (tx, relayed) => watchCapacity(tx, app, relayed),
         (tx, relayed) => fanOutEvents(tx, app, relayed),
       ],
       context: systemContext("relay"),

@@ -12,7 +12,7 @@ import { webhooksModule } from "./webhooks/api.ts";
 import { eventsModule } from "./events/api.ts";
 import { usageModule } from "./usage/api.ts";
 import { ratesModule } from "./rates/api.ts";
-import { invoicesModule } from "./invoices/module.ts";
+import { invoicesModule } from "./invoices/api.ts";
 import { paymentsModule } from "./payments/module.ts";
 import { refundsModule } from "./refunds/module.ts";
 import { checkoutModule } from "./checkout/module.ts";

@@ -2,6 +2,7 @@
 import { createPasswordReset } from "../../src/features/auth/passwords.ts";
 import type { Operation } from "../../src/api/declare/operation.ts";
 import { fanOutEvents } from "../../src/features/webhooks/delivery/fan-out.ts";
+import { watchCapacity } from "../../src/features/invoices/capacity/watch.ts";
 import { createRelay, type Subscriber } from "../../src/platform/events/relay.ts";
 import {
   expectStatus,
@@ -103,9 +104,9 @@ const examples: Readonly<Record<string, Making>> = {
     return { body: { resetToken: token, newPassword } };
   },
   listEvents: async ({ app: { app } }) => {
-    const { db, leases, capacityWatch } = app;
+    const { db, leases } = app;
     const subscribers: Subscriber[] = [
-      capacityWatch,
+      (tx, relayed) => watchCapacity(tx, app, relayed),
       (tx, relayed) => fanOutEvents(tx, app, relayed),
     ];
     const relay = createRelay({ db, leases, subscribers, context: operator });

@@ -12,9 +12,11 @@ import { exitCodes } from "../../src/cli/failures/exit-codes.ts";
 import { operator } from "../../src/cli/operator.ts";
 import { makeProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/cli/terminal/drawing/width.ts";
-import { presentInvoice } from "../../src/features/invoices/present.ts";
 import { listWallets } from "../../src/features/wallets/wallets.ts";
 import { createWebhookEndpoint } from "../../src/features/webhooks/endpoints.ts";
+import { getInvoice } from "../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
+import { presentInvoice } from "../../src/features/invoices/records.ts";
 import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
 import { expectGolden, withoutChance } from "../support/golden.ts";
 import { password, till } from "../support/programs/till.ts";
@@ -196,13 +198,13 @@ async function fill(store: DeskStore): Promise<Samples> {
     const key = await createApiKey(app, context, organizationId, { name: "k", scopes: ["read"] });
     const link = await app.paymentLinks.create(context, organizationId, terms);
     const draft = { ...terms, amount: "5.00", draft: true };
-    const { invoice } = await app.invoices.create(context, organizationId, draft);
+    const { invoice } = await createInvoice(app, context, organizationId, draft);
     const { endpoint } = await createWebhookEndpoint(app, context, organizationId, {
       url: "http://127.0.0.1:9/hook",
     });
     const { data: wallets } = await listWallets(app, organizationId, {});
     const { data: payments } = await app.payments.list(organizationId, {});
-    const paid = await app.invoices.get(organizationId, invoiceId);
+    const paid = await getInvoice(app, organizationId, invoiceId);
     await logIn(app, context, { email: "ada@example.com", password });
     const { data: sessions } = await listSessions(app, {});
     return {

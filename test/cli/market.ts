@@ -1,4 +1,6 @@
 import { createWallet } from "../../src/features/wallets/wallets.ts";
+import { getInvoice } from "../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { until } from "../support/until.ts";
 import { xpubs } from "../support/merchants.ts";
@@ -23,7 +25,7 @@ export async function openMarket(store: DeskStore): Promise<{
       "issuing",
       async () => {
         try {
-          return (await app.invoices.create(context, organizationId, order)).invoice;
+          return (await createInvoice(app, context, organizationId, order)).invoice;
         } catch {
           return null;
         }
@@ -36,7 +38,7 @@ export async function openMarket(store: DeskStore): Promise<{
     await sandbox.mine(context, 3);
     await until(
       "payment",
-      () => app.invoices.get(organizationId, invoice.id),
+      () => getInvoice(app, organizationId, invoice.id),
       ({ status }) => status === "paid",
     );
     return { organizationId, invoiceId: invoice.id };

@@ -16,6 +16,7 @@ import {
   removeWebhookEndpoint,
 } from "../../src/features/webhooks/endpoints.ts";
 import type { Id } from "../../src/kernel/id.ts";
+import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
 import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { programVersion } from "../../src/platform/version.ts";
 import { password, useProcesses } from "../support/programs/till.ts";
@@ -88,7 +89,7 @@ describe("a merchant's day at the terminal", () => {
       await app.start();
       await until(
         "the sandbox",
-        () => app.invoices.create(context, organizationId, order).catch(() => null),
+        () => createInvoice(app, context, organizationId, order).catch(() => null),
         (made) => made !== null,
       );
     });

@@ -6,6 +6,8 @@ type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The imports and re-exports of a file, by relative path. */
 const imported = /\bfrom "(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/g;
+/** The types of the features' hooks, which src/app.ts imports: they are none of its code. */
+const hookTypes = /^import type \{[^}]*\} from "\.\/features\/[^"]*";$/gm;
 
 /** Returns the graph of imports between parts of src/; `partOf` names the part of a path, or returns null. */
 function importGraph(src: string, partOf: (path: string) => string | null): Graph {
@@ -16,7 +18,7 @@ function importGraph(src: string, partOf: (path: string) => string | null): Grap
     if (from === null) continue;
     const targets = graph.get(from) ?? new Set();
     graph.set(from, targets);
-    const text = readFileSync(join(src, file), "utf8");
+    const text = readFileSync(join(src, file), "utf8").replaceAll(hookTypes, "");
     for (const [, path, lazyPath] of text.matchAll(imported)) {
       const target = resolve(src, dirname(file), path ?? lazyPath ?? "");
       const to = partOf(relative(src, target));
@@ -47,7 +49,11 @@ function diagram(graph: Graph): string {
 
 /** Returns the diagrams of src/ by name: the imports between its layers, and those between the features. */
 export function importDiagrams(src: string): Readonly<Record<string, string>> {
-  const layers = importGraph(src, (path) => path.split("/")[0]?.replace(/\.ts$/, "") ?? null);
+  const layers = importGraph(src, (path) => {
+    const layer = path.split("/")[0]?.replace(/\.ts$/, "") ?? null;
+    // They assemble the app, as the composition root does.
+    return layer === "hooks" || layer === "make-app" ? "compose" : layer;
+  });
   const features = importGraph(src, (path) => {
     const [layer, feature, file] = path.split("/");
     return layer === "features" && file !== undefined ? (feature ?? null) : null;

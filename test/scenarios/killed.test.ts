@@ -13,7 +13,7 @@ import {
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import type { StoreOptions } from "../../src/platform/database/open.ts";
 import { eachStore, testContext } from "../support/store/stores.ts";
-import { waitingMax } from "../../src/features/invoices/batches/turns.ts";
+import { waitingMax } from "../../src/features/invoices/batches/batch.ts";
 import { until } from "../support/until.ts";
 import { issueInvoice, webhooksOf } from "./way.ts";
 

@@ -1,3 +1,4 @@
+import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { payments, transfers } from "../../src/features/payments/table.ts";
 import { day, minute } from "../../src/kernel/clock.ts";
@@ -61,7 +62,7 @@ async function mineAll({ mine, look, pass }: Ground, sent: readonly Sending[]): 
 async function order({ attempt, owner, walletId }: Shop, amount: string): Promise<Invoice> {
   const terms = { settlementCurrency: "USD", tokenSymbol: "USDT", network: networkId, walletId };
   const input = { amount, ...terms, expiresInSeconds: day / 1_000 };
-  const made = await attempt(({ services }) => services.invoices.create(testContext, owner, input));
+  const made = await attempt(({ services }) => createInvoice(services, testContext, owner, input));
   if (made === null) throw new Error(`an order of ${amount} was refused`);
   return made.invoice;
 }

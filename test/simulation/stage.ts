@@ -7,7 +7,7 @@ import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import type { Wired } from "../../src/compose/modules.ts";
 import { makeServices } from "../../src/compose/services.ts";
-import { makeApp } from "../../src/app.ts";
+import { makeApp } from "../../src/make-app.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import { createWallet } from "../../src/features/wallets/wallets.ts";
 import { delivererOf } from "../../src/features/webhooks/delivery/deliverer.ts";

@@ -1,30 +1,26 @@
-import {
-  networkState,
-  stateTable,
-  type NetworkState,
-} from "../../src/platform/chain/state/network-state.ts";
+import { hooks } from "../../src/hooks.ts";
+import { settlementOf } from "../../src/compose/ledger.ts";
+import { createCustomer } from "../../src/features/customers/customers.ts";
+import { stateTable, type NetworkState } from "../../src/platform/chain/state/network-state.ts";
 import { chooseOption } from "../../src/features/invoices/options/choose.ts";
-import { makeInvoiceService } from "../../src/features/invoices/service.ts";
-import { makeManagedInvoices } from "../../src/features/invoices/managed/service.ts";
-import { makeSettlement } from "../../src/features/invoices/settlement/settlement.ts";
-import { unlimited } from "../../src/features/invoices/issuing/plan.ts";
+import { unlimited } from "../../src/features/invoices/hooks.ts";
+import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
 import type { InvoiceRow } from "../../src/features/invoices/store.ts";
 import type { PaymentTotals } from "../../src/features/invoices/rules.ts";
-import { countingPayments, invoicesOfTransaction } from "../../src/features/payments/listing.ts";
-import { createQuotes } from "../../src/features/rates/quotes.ts";
 import { setDefaultWallet } from "../../src/features/wallets/defaults.ts";
 import { createWallet } from "../../src/features/wallets/wallets.ts";
+import type { App } from "../../src/app.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { createJournal } from "../../src/platform/journal/index.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
-import type { Config } from "../../src/platform/config/config.ts";
+import type { Config, ConfiguredNetwork } from "../../src/platform/config/config.ts";
 import type { Database, Reader } from "../../src/platform/database/database.ts";
 import { noRates } from "../../src/platform/rates/plan.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { appOf } from "./context.ts";
-import { addOrganization, enabledNetworks, testNetworks } from "./merchants.ts";
+import { addOrganization, testNetworks } from "./merchants.ts";
 import { testContext } from "./store/stores.ts";
 
 /**
@@ -37,60 +33,50 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   const ids = createIds(systemRandom);
   const journal = createJournal({ ids, wake: () => undefined });
   const networks: Map<string, Network> = testNetworks(...enabled);
-  const common = { db, clock, ids, randomBytes: systemRandom, journal, networks };
   const baseUrl = () => "https://pay.example";
-  const customers = new Set<string>();
   let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>
     Promise.resolve();
 
-  /** Runs once, between the plan of the next invoice and its transaction. */
+  /** Runs once, before the transaction of the next invoice. */
   let beforeIssue: (() => Promise<unknown>) | null = null;
-  const quotes = createQuotes({ plan: noRates, clock, ageMaxMs: 0 });
-  const app = appOf({
-    db,
+  const settledManaged: (readonly InvoiceRow[])[] = [];
+  const parts: Partial<App> & { readonly db: Database } = {
     clock,
     ids,
     journal,
-    networks: enabledNetworks(...enabled),
-    config: { walletsPerOrganization: 1_000, verification: "off" } as Config,
-  });
-  const invoices = makeInvoiceService({
-    ...common,
     baseUrl,
-    quotes,
-    async recentState(reader, network) {
-      const change = beforeIssue;
-      beforeIssue = null;
-      await change?.();
-      return networkState(reader, network);
+    config: { rates: noRates, walletsPerOrganization: 1_000, verification: "off" } as Config,
+    networks: {
+      enabled: networks as Map<string, ConfiguredNetwork>,
+      known: networks,
+      enabledIds: enabled,
     },
-    issuingGate: async (reader, organizationId) => {
-      await gate(reader, organizationId);
-      return unlimited;
+    db: {
+      ...db,
+      async write(...args) {
+        const change = beforeIssue;
+        beforeIssue = null;
+        await change?.();
+        return db.write(...args);
+      },
     },
-    invoicesOfTransaction,
-    countingPayments,
-    customersAmong: (_reader, _organizationId, customerIds) =>
-      Promise.resolve(new Set(customerIds.filter((id) => customers.has(id)))),
-  });
-  const settledManaged: (readonly InvoiceRow[])[] = [];
-  const settlement = makeSettlement({
-    ...common,
-    baseUrl,
-    countingPayments,
-    invoicePaid: (_tx, rows) => {
-      settledManaged.push(rows);
-      return Promise.resolve();
+    hooks: {
+      ...hooks,
+      async mayIssue(reader, _app, owner) {
+        await gate(reader, owner);
+        return unlimited;
+      },
+      managedChanged(_tx, _app, _at, changed) {
+        settledManaged.push(changed);
+        return Promise.resolve();
+      },
+      countStarted: (_tx, at, started) =>
+        Promise.resolve(started.map(({ countedAt }) => (countedAt === null ? at : null))),
     },
-    countStarted: (_tx, at, started) =>
-      Promise.resolve(started.map(({ countedAt }) => (countedAt === null ? at : null))),
-  });
-  const managed = makeManagedInvoices({
-    ...common,
-    baseUrl,
-    quotes,
-    recentState: networkState,
-  });
+  };
+  /** Returns the app as it is after a while: its caches are empty, although the clock stands still. */
+  const appNow = () => appOf(parts);
+  const settlement = settlementOf(appNow());
   const organizationId = await addOrganization(db, ids, now);
 
   /** Records a scan of a network with the tip's height, by default at the current time. */
@@ -128,7 +114,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     finalTime: Instant | null = state.cursorTime,
   ): Promise<number> {
     const agreed = () => Promise.resolve(finalTime);
-    return settlement.sweepDeadlines(db, state.network, state, now, agreed);
+    return settlement.sweepDeadlines(state.network, state, now, agreed);
   }
 
   /** Stores the totals of invoices, in a transaction of its own. */
@@ -147,25 +133,18 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     db,
     ids,
     networks,
-    app,
-    invoices,
+    get app() {
+      return appNow();
+    },
     settlement,
     organizationId,
-    customers,
     scan,
     sweep,
     settle,
-    managed,
     /** Chooses a payment option as the payer does. */
     choose: (checkoutId: string | null, network: string, tokenSymbol: string) =>
       db.write(testContext, (tx) =>
-        chooseOption(
-          tx,
-          { ...common, baseUrl, quotes, recentState: networkState },
-          checkoutId ?? "",
-          { network, tokenSymbol },
-          now,
-        ),
+        chooseOption(tx, appNow(), now, checkoutId ?? "", { network, tokenSymbol }),
       ),
     /** The managed invoices that settlement reported, call by call. */
     settledManaged,
@@ -179,15 +158,16 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
       network: string,
       receiver: { address: string } | { xpub: string },
       owner = organizationId,
-    ) => createWallet(app, testContext, owner, { label: "Till", network, ...receiver }),
+    ) => createWallet(appNow(), testContext, owner, { label: "Till", network, ...receiver }),
     /** Makes a wallet the default of its network, with reserves, as an owner does. */
     setDefault: (network: string, ...[walletId, ...reserveWalletIds]: readonly Id<"wallet">[]) =>
-      setDefaultWallet(app, testContext, organizationId, network, {
+      setDefaultWallet(appNow(), testContext, organizationId, network, {
         walletId: walletId ?? "wal_",
         reserveWalletIds,
       }),
-    create: async (input: Partial<Parameters<typeof invoices.create>[2]> = {}) => {
-      const made = await invoices.create(testContext, organizationId, {
+    addCustomer: () => createCustomer(appNow(), testContext, organizationId, { name: "Bo" }),
+    create: async (input: Partial<Parameters<typeof createInvoice>[3]> = {}) => {
+      const made = await createInvoice(appNow(), testContext, organizationId, {
         amount: "25.00",
         settlementCurrency: "USD",
         tokenSymbol: "USDT",

@@ -3,11 +3,12 @@ import { HDKey } from "@scure/bip32";
 import type { Program } from "../../compose/app.ts";
 import { initializeStore } from "../../features/admin/initialize.ts";
 import { createApiKey } from "../../features/api-keys/api-keys.ts";
-import { presentInvoice } from "../../features/invoices/present.ts";
 import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
 import { submitKyb } from "../../features/organizations/verification.ts";
 import { createWallet } from "../../features/wallets/wallets.ts";
 import { createWebhookEndpoint } from "../../features/webhooks/endpoints.ts";
+import { createInvoice } from "../../features/invoices/issuing/create.ts";
+import { presentInvoice } from "../../features/invoices/records.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
@@ -117,7 +118,7 @@ async function issueInvoice(
   organizationId: Id<"organization">,
 ): Promise<{ checkoutUrl: string; invoiceId: string }> {
   const invoice = await whenNetworkIsReady(app, () =>
-    app.invoices.create(context, organizationId, {
+    createInvoice(app, context, organizationId, {
       amount: "24.00",
       settlementCurrency: "USD",
       tokenSymbol,

@@ -24,7 +24,8 @@ import { noMetrics } from "../../platform/metrics/metrics.ts";
 import type { Progress } from "../../platform/progress.ts";
 import { passwordCost } from "../../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
-import { makeApp, type App } from "../../app.ts";
+import type { App } from "../../app.ts";
+import { makeApp } from "../../make-app.ts";
 import { makersOf } from "../services.ts";
 import { openScratchCopy } from "./scratch-copy.ts";
 

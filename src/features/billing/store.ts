@@ -5,8 +5,8 @@ import { StoreUnavailable } from "../../platform/database/errors.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { invoicesById, type InvoiceRow } from "../invoices/store.ts";
-import { receivedBy } from "../invoices/managed/received.ts";
-import type { ManagedInvoices } from "../invoices/managed/service.ts";
+import { receivedBy } from "../invoices/managed.ts";
+import type { ManagedInvoices } from "./invoices/collection-invoice.ts";
 import {
   platformInvoices,
   platformInvoiceTwins,

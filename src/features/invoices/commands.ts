@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import { invoiceSorts } from "./search/filters.ts";
 import { invoiceStatuses } from "./rules.ts";
 import {
@@ -14,11 +15,10 @@ import {
   paymentOptionsFlag,
   readOptionFlag,
 } from "../organizations/checkout-policy/option-list.ts";
-import type { InvoiceView } from "./present.ts";
+import type { InvoiceView } from "./records.ts";
 import type { CreatedInvoice } from "./issuing/create.ts";
-import type { InvoiceService } from "./service.ts";
 
-const command = commandsOf<InvoiceService>();
+const command = commandsOf<App>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 
@@ -110,7 +110,8 @@ export const invoiceCommands = [
       "till invoice list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status open --json",
     ],
     effect: "read",
-    async handle(service, call) {
+    async handle(app, call) {
+      const { listInvoices } = await import("./invoices.ts");
       const { InvoiceQuery, readInvoiceQuery } = await import("./records.ts");
       const query = call.parse(InvoiceQuery, {
         limit: call.flag("limit"),
@@ -134,10 +135,10 @@ export const invoiceCommands = [
         sort: call.flag("sort"),
       });
       const organizationId = call.flag("organization") as Id<"organization">;
-      return service.list(organizationId, readInvoiceQuery(query));
+      return listInvoices(app, organizationId, readInvoiceQuery(query));
     },
     async present(page) {
-      return (await import("./present.ts")).presentInvoices(page);
+      return (await import("./records.ts")).presentInvoices(page);
     },
     columns: [
       "id",
@@ -159,7 +160,7 @@ export const invoiceCommands = [
       "till invoice show inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) => service.find(idOf(call)),
+    handle: shown,
     present,
     columns,
     sections: optionsOf,
@@ -195,9 +196,11 @@ export const invoiceCommands = [
       "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 9.50 --settlement-currency EUR --external-id A-7 --json",
     ],
     effect: "write",
-    async handle(service, call) {
+    async handle(app, call) {
+      const { createInvoice } = await import("./issuing/create.ts");
       const { CreateInvoiceRequest } = await import("./records.ts");
-      return service.create(
+      return createInvoice(
+        app,
         call.context,
         call.flag("organization") as Id<"organization">,
         call.parse(CreateInvoiceRequest, {
@@ -230,8 +233,8 @@ export const invoiceCommands = [
       "till invoice cancel inv_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
     ],
     effect: "write",
-    async look(service, call) {
-      const before = await present(await service.find(idOf(call)));
+    async look(app, call) {
+      const before = await present(await shown(app, call));
       return {
         subject: `the invoice of ${before.amount} ${before.settlementCurrency} (${before.id}), ${before.status}`,
         facts: [
@@ -243,12 +246,53 @@ export const invoiceCommands = [
       };
     },
     confirm: (_call, subject) => `Cancel ${subject}? Its payer can no longer pay it.`,
-    async handle(service, call) {
-      const { organizationId } = await service.find(idOf(call));
-      return service.cancel(call.context, organizationId, idOf(call));
+    async handle(app, call) {
+      const { cancelInvoice } = await import("./invoices.ts");
+      const { organizationId } = await shown(app, call);
+      return cancelInvoice(app, call.context, organizationId, idOf(call));
     },
     present,
     columns,
+  }),
+  command({
+    name: "invoice import",
+    summary: "Create the invoices of a CSV file",
+    arguments: [
+      {
+        name: "file",
+        description: "CSV with columns named as the API's fields; - reads standard input",
+      },
+    ],
+    flags: [neededOrganization],
+    examples: [
+      "till invoice import invoices.csv --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --dry-run",
+      "till invoice import - --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e < invoices.csv",
+    ],
+    effect: "write",
+    async handle(app, call) {
+      const { createInvoiceBatch } = await import("./batches/batch.ts");
+      const { importInvoices } = await import("./batches/import.ts");
+      const organizationId = call.flag("organization") as Id<"organization">;
+      const text = await call.readText(call.argument("file"));
+      return importInvoices(
+        (items) => createInvoiceBatch(app, call.context, organizationId, items),
+        call,
+        text,
+      );
+    },
+    present: ({ report }) => Promise.resolve(report),
+    columns: ["lines", "created", "existing", "refused", "remaining"],
+    identify: ({ createdIds }) => createdIds.join("\n"),
+    sections: ({ refusals }) => [
+      section({
+        title: "Refused",
+        items: refusals,
+        columns: ["line", ["externalId", "External ID"], "column", "message"],
+      }),
+    ],
+    async fault(report, { failure }) {
+      return failure ?? (await import("./batches/import.ts")).faultOf(report);
+    },
   }),
 ];
 
@@ -271,10 +315,14 @@ function optionsOf({ paymentOptions }: Shown) {
   ];
 }
 
+async function shown(app: App, call: CommandCall): Promise<InvoiceView> {
+  return (await import("./invoices.ts")).getAnyInvoice(app, idOf(call));
+}
+
 function idOf(call: CommandCall): Id<"invoice"> {
   return call.argument("invoiceId") as Id<"invoice">;
 }
 
 async function present(view: InvoiceView) {
-  return (await import("./present.ts")).presentInvoice(view);
+  return (await import("./records.ts")).presentInvoice(view);
 }

@@ -4,7 +4,7 @@ import type { Id } from "../../kernel/id.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
 import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
 import type { RawRow } from "../../platform/database/database.ts";
-import { viewOf, type InvoiceView } from "./present.ts";
+import { type InvoiceView, viewOf } from "./records.ts";
 import { referenceOf } from "./reference.ts";
 import { confirmationsShown, type InvoiceException, type InvoiceStatus } from "./rules.ts";
 import {

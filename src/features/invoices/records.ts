@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   anyAddress,
   createdTimes,
@@ -9,9 +10,7 @@ import {
   paidTimes,
   transactionHash,
 } from "../../api/declare/list.ts";
-import { invalidField } from "../../kernel/errors.ts";
-import { invoiceSorts, type InvoiceFilters } from "./search/filters.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
   id,
@@ -27,10 +26,23 @@ import {
   responseRecord,
   webAddress,
 } from "../../api/declare/record.ts";
-import type { PageQuery } from "../../kernel/page.ts";
+import { invalidField } from "../../kernel/errors.ts";
+import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
+import { formatMoney, money as moneyOf } from "../../kernel/money/money.ts";
 import { percentPattern } from "../../kernel/money/percent.ts";
-import { paymentOptionsInput } from "../organizations/checkout-policy/payment-options.ts";
-import { invoiceExceptions, invoiceStatuses } from "./rules.ts";
+import { mapPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import { networkState } from "../../platform/chain/state/network-state.ts";
+import type { Reader } from "../../platform/database/database.ts";
+import {
+  isSameOption,
+  paymentOptionsInput,
+} from "../organizations/checkout-policy/payment-options.ts";
+import { excessOf, optionsOf, quotesOf } from "./options/quotes.ts";
+import { confirmationsShown, invoiceExceptions, invoiceStatuses } from "./rules.ts";
+import { invoiceSorts, type InvoiceFilters } from "./search/filters.ts";
+import { inReviewOf, owedOf } from "./settlement/owed.ts";
+import { paidAmountOf } from "./settlement/terms-to-pay.ts";
+import type { InvoiceRow } from "./store.ts";
 
 const codeLengthMax = 40;
 const externalIdLengthMax = 200;
@@ -298,6 +310,7 @@ export const CreateInvoiceRequest = requestRecord("CreateInvoiceRequest", {
       "True if a payer entered the amount in a form of yours, such as one for donations. On a shared address such an amount gets digits that nobody can foresee, and its payment may wait for the merchant, because a stranger could ask for what another payer's exchange delivers.",
   }),
 });
+export type CreateInvoiceInput = z.output<typeof CreateInvoiceRequest>;
 describeFields(CreateInvoiceRequest, {
   amount:
     "The price: a decimal string in `settlementCurrency`, with at most its number of decimals.",
@@ -323,6 +336,7 @@ export const UpdateInvoiceRequest = requestRecord("UpdateInvoiceRequest", {
     description: "`open` issues the draft after applying the other changes of the request.",
   }),
 });
+export type UpdateInvoiceInput = z.output<typeof UpdateInvoiceRequest>;
 describeFields(UpdateInvoiceRequest, {
   amount:
     "The price: a decimal string in `settlementCurrency`, with at most its number of decimals.",
@@ -332,3 +346,87 @@ describeFields(UpdateInvoiceRequest, {
     "The merchant's own number, unique in the organization; null removes it. The payer sees it.",
   metadata: "Replaces all metadata.",
 });
+
+/** An invoice with the additional data that its record shows. */
+export interface InvoiceView extends InvoiceRow {
+  readonly checkoutUrl: string | null;
+  /** The newest scanned block of its network; null if none was scanned. */
+  readonly tipHeight: number | null;
+}
+
+/** Adds the data that the record shows. `baseUrl` has no trailing slash. */
+export function viewOf(row: InvoiceRow, baseUrl: string, tipHeight: number | null): InvoiceView {
+  const checkoutUrl = row.checkoutId === null ? null : `${baseUrl}/pay/${row.checkoutId}`;
+  return { ...row, checkoutUrl, tipHeight };
+}
+
+/** Reads what the record shows in addition to the row. `baseUrl` has no trailing slash. */
+export async function shownInvoice(
+  reader: Reader,
+  row: InvoiceRow,
+  baseUrl: string,
+): Promise<InvoiceView> {
+  const state = row.latestBlock === null ? null : await networkState(reader, row.network);
+  return viewOf(row, baseUrl, state?.tipHeight ?? null);
+}
+
+const presented = new WeakMap<InvoiceView, z.input<typeof InvoiceRecord>>();
+
+/** Presents a view; once, although the audit entry, the event and the response of a change all contain the record. */
+export function presentInvoice(invoice: InvoiceView): z.input<typeof InvoiceRecord> {
+  let record = presented.get(invoice);
+  if (record === undefined) {
+    record = recordOf(invoice);
+    presented.set(invoice, record);
+  }
+  return record;
+}
+
+function recordOf(invoice: InvoiceView): z.input<typeof InvoiceRecord> {
+  const settlement = settlementAsset(invoice.settlementCurrency, invoice.settlementDecimals);
+  const token = tokenAsset(invoice.tokenSymbol, invoice.tokenDecimals);
+  const tokens = (units: bigint | null) =>
+    units === null ? null : formatMoney(moneyOf(units, token));
+  const { payableAmount, seenAmount } = invoice;
+  return presentRow(InvoiceRecord, invoice, {
+    amount: formatMoney(moneyOf(invoice.amount, settlement)),
+    payableAmount: tokens(payableAmount),
+    remainingAmount: tokens(invoice.remainingAmount),
+    paidAmount: formatMoney(moneyOf(paidAmountOf(invoice), settlement)),
+    paidTokenAmount: formatMoney(moneyOf(seenAmount, token)),
+    excessAmount: formatMoney(moneyOf(excessOf(invoice), token)),
+    owedAmount: formatMoney(moneyOf(owedOf(invoice), token)),
+    reviewAmount: formatMoney(moneyOf(inReviewOf(invoice), token)),
+    confirmationProgress: {
+      current: confirmationsShown(invoice, invoice.tipHeight),
+      required: invoice.requiredConfirmations,
+    },
+    paymentOptions: presentOptions(invoice),
+    objectVersion: invoice.version,
+  });
+}
+
+function presentOptions(invoice: InvoiceView): z.input<typeof InvoiceRecord>["paymentOptions"] {
+  const quotes = quotesOf(invoice);
+  return optionsOf(invoice).map((option) => {
+    const quote = quotes.find((each) => isSameOption(each, option));
+    return {
+      network: option.network,
+      tokenSymbol: option.tokenSymbol,
+      walletId: quote === undefined ? option.walletId : quote.walletId,
+      isInForce: isSameOption(option, invoice),
+      payableAmount:
+        quote === undefined
+          ? null
+          : formatMoney(
+              moneyOf(quote.payableAmount, tokenAsset(quote.tokenSymbol, quote.tokenDecimals)),
+            ),
+      exchangeRate: quote?.exchangeRate ?? null,
+      walletAddress: quote?.walletAddress ?? null,
+    };
+  });
+}
+
+export function presentInvoices(page: Page<InvoiceView>): z.input<typeof InvoiceListRecord> {
+  return mapPage(page, presentInvoice);
+}

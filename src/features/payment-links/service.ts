@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import type { z } from "zod";
 import { addressGroups } from "../../api/client-address.ts";
 import { bind, type Bound } from "../../kernel/bind.ts";
@@ -12,7 +13,7 @@ import type { Database, WriteContext } from "../../platform/database/database.ts
 import { pageQuery } from "../../platform/database/query/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import { LinkLimitReached, type LinkLimitName } from "../invoices/errors.ts";
-import type { InvoiceService } from "../invoices/service.ts";
+import { checkInvoice, createInvoice } from "../invoices/issuing/create.ts";
 import {
   distinctOptions,
   type PaymentOption,
@@ -42,7 +43,7 @@ interface Deps {
   readonly networks: ReadonlyMap<string, Network>;
   /** The ids of the networks that are read. */
   readonly enabled: ReadonlySet<string>;
-  readonly invoices: Pick<InvoiceService, "check" | "create">;
+  readonly app: App;
 }
 
 /** A way to pay at a link that the payer can choose now. */
@@ -112,10 +113,10 @@ async function create(
   organizationId: Id<"organization">,
   input: LinkInput,
 ): Promise<PaymentLinkView> {
-  const { db, clock, ids, journal, invoices } = deps;
+  const { app, db, clock, ids, journal } = deps;
   const { amount: _, minAmount: __, maxAmount: ___, ...terms } = input;
   const amounts = await readAmounts(input, (amount) =>
-    invoices.check(organizationId, { ...terms, amount }),
+    checkInvoice(app, organizationId, { ...terms, amount }),
   );
   return db.write(context, async (tx) => {
     const at = clock.now();
@@ -233,9 +234,9 @@ async function open(
   form: LinkForm,
 ): Promise<string> {
   const { id, organizationId, amount, minAmount, maxAmount } = link;
-  const { invoices } = deps;
+  const { app } = deps;
   const terms = withChosen(link.terms, options, form.option);
-  const read = (text: string) => invoices.check(organizationId, { ...terms, amount: text });
+  const read = (text: string) => checkInvoice(app, organizationId, { ...terms, amount: text });
   const money = await read(amount ?? normalizeEntered(form.amount));
   // Not checked again: a bound for which no invoice can be issued now says nothing about the payer's amount.
   const [least, most] = [minAmount, maxAmount].map((bound) =>
@@ -245,7 +246,7 @@ async function open(
     throw invalidField("/amount", "out_of_range", "is outside the link's bounds");
   }
   try {
-    const { invoice } = await invoices.create(context, organizationId, {
+    const { invoice } = await createInvoice(app, context, organizationId, {
       ...terms,
       amount: formatMoney(money),
       enteredAtLink: amount === null ? id : null,

@@ -2,11 +2,11 @@ import { Problem, invalidField } from "../../kernel/errors.ts";
 import { cleanPasted } from "../../kernel/pasted.ts";
 import type { Id } from "../../kernel/id.ts";
 import { formatMoney, type Money } from "../../kernel/money/money.ts";
-import type { InvoiceService } from "../invoices/service.ts";
+import type { InvoiceInput } from "../invoices/issuing/create.ts";
 
 /** The fields of a link's invoices apart from the amount. */
 export type LinkTerms = Omit<
-  Parameters<InvoiceService["create"]>[2],
+  InvoiceInput,
   "amount" | "enteredAtLink" | "startedAtLink" | "startedFrom"
 >;
 

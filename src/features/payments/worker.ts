@@ -60,7 +60,7 @@ export function makeWatchWorkers(deps: {
     const state = await networkState(db, id);
     if (state === null) return false;
     const finalTime = () => watcher.finalTime();
-    return (await invoices.sweepDeadlines(db, id, state, clock.now(), finalTime)) > 0;
+    return (await invoices.sweepDeadlines(id, state, clock.now(), finalTime)) > 0;
   }
 
   async function examine(network: string, guard: Guard): Promise<boolean> {

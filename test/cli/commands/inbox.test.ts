@@ -1,6 +1,8 @@
 // Money that found no invoice, at the terminal.
 import { expect } from "chai";
-import { presentInvoice } from "../../../src/features/invoices/present.ts";
+import { getInvoice } from "../../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
+import { presentInvoice } from "../../../src/features/invoices/records.ts";
 import {
   TransferListRecord,
   TransferRecord,
@@ -31,7 +33,7 @@ async function openInbox(store: DeskStore) {
     const issue = (amount: string) =>
       until(
         "issuing",
-        () => app.invoices.create(context, organizationId, priced(amount)).catch(() => null),
+        () => createInvoice(app, context, organizationId, priced(amount)).catch(() => null),
         (made) => made !== null,
       );
     const one = await issue("25.00");
@@ -47,10 +49,10 @@ async function openInbox(store: DeskStore) {
     return [one.invoice.id, two.invoice.id] as const;
   });
   const shown = (id: Id<"invoice">) =>
-    store.withApp(async (app) => presentInvoice(await app.invoices.get(organizationId, id)));
+    store.withApp(async (app) => presentInvoice(await getInvoice(app, organizationId, id)));
   const issueMore = (amount: string) =>
     store.withApp(async (app) => {
-      const made = await app.invoices.create(context, organizationId, priced(amount));
+      const made = await createInvoice(app, context, organizationId, priced(amount));
       return made.invoice.id;
     });
   return { organizationId, invoiceIds, shown, issueMore };

@@ -1,10 +1,14 @@
 // The operator's commands for merchants' objects.
 import { expect } from "chai";
+import { getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { AdminPaymentListRecord } from "../../../src/features/admin/cross-organization/records.ts";
 import { scopes } from "../../../src/api/declare/permissions.ts";
 import { ApiKeyListRecord } from "../../../src/features/api-keys/records.ts";
-import { presentInvoice } from "../../../src/features/invoices/present.ts";
-import { InvoiceListRecord, InvoiceRecord } from "../../../src/features/invoices/records.ts";
+import {
+  InvoiceListRecord,
+  InvoiceRecord,
+  presentInvoice,
+} from "../../../src/features/invoices/records.ts";
 import { presentPayment } from "../../../src/features/payments/present-payment.ts";
 import {
   DefaultWalletListRecord,
@@ -176,7 +180,7 @@ describe("till invoice and till payments", () => {
     const { organizationId, invoiceId } = await openMarket(store);
     const shown = InvoiceRecord.parse(await store.json(["invoice", "show", invoiceId]));
     const api = await store.withApp(async (app) => ({
-      invoice: presentInvoice(await app.invoices.get(organizationId, invoiceId)),
+      invoice: presentInvoice(await getInvoice(app, organizationId, invoiceId)),
       payments: await app.payments.list(organizationId, {}),
     }));
     expect(shown).to.deep.equal(api.invoice);

@@ -1,5 +1,7 @@
 // Refunds at the terminal.
 import { expect } from "chai";
+import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { RefundListRecord, RefundRecord } from "../../../src/features/refunds/records.ts";
 import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { until } from "../../support/until.ts";
@@ -24,11 +26,11 @@ async function openRefund(store: DeskStore) {
     };
     const made = await until(
       "issuing",
-      () => app.invoices.create(context, organizationId, input).catch(() => null),
+      () => createInvoice(app, context, organizationId, input).catch(() => null),
       (found) => found !== null,
     );
     if (made === null) throw new Error("nothing was issued");
-    await app.invoices.cancel(context, organizationId, made.invoice.id);
+    await cancelInvoice(app, context, organizationId, made.invoice.id);
     await sandbox.pay(context, made.invoice.id, 25_000_000n);
     // A payment of a canceled invoice can be refunded once its block is final.
     await sandbox.mine(context, 40);

@@ -1,6 +1,7 @@
 // An operator's decisions about money that providers do not agree on, through the command line and nodes over HTTP.
 import { expect } from "chai";
 import { createWallet } from "../../../src/features/wallets/wallets.ts";
+import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import { gapsOf, noteRefusals } from "../../../src/platform/chain/state/gaps.ts";
@@ -67,7 +68,7 @@ describe("An operator's decision about blocks and payments that not every provid
         async () => {
           try {
             const asked = { ...order, network: "ethereum", externalId: "order 7" };
-            return (await app.invoices.create(context, organizationId, asked)).invoice;
+            return (await createInvoice(app, context, organizationId, asked)).invoice;
           } catch {
             return null;
           }

@@ -1,5 +1,7 @@
 // Simulated payers, network and providers, and their effect on the invoice.
 import { expect } from "chai";
+import { getInvoice } from "../../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import type { Program } from "../../../src/compose/app.ts";
 import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
@@ -21,7 +23,7 @@ describe("till sandbox", () => {
       xpub: xpubs.first,
     });
     const create = (externalId?: string) =>
-      app.invoices.create(context, organizationId, {
+      createInvoice(app, context, organizationId, {
         ...(externalId === undefined ? {} : { externalId }),
         amount: "24.00",
         settlementCurrency: "USD",
@@ -33,7 +35,7 @@ describe("till sandbox", () => {
       () => create().catch(() => null),
       (made) => made !== null,
     );
-    const find = (id: Id<"invoice">) => app.invoices.get(organizationId, id);
+    const find = (id: Id<"invoice">) => getInvoice(app, organizationId, id);
     return {
       issue: async (externalId?: string) => (await create(externalId)).invoice.id,
       find,

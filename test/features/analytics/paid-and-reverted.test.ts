@@ -1,5 +1,6 @@
 // The figures of invoices and payments that pass through the whole program; only the chain is scripted.
 import { expect } from "chai";
+import { cancelInvoice, updateInvoice } from "../../../src/features/invoices/invoices.ts";
 import {
   getMerchantCharts,
   getMerchantSummary,
@@ -8,7 +9,7 @@ import {
   presentMerchantCharts,
   presentMerchantSummary,
 } from "../../../src/features/analytics/records.ts";
-import type { InvoiceView } from "../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
@@ -72,14 +73,14 @@ eachStore("Figures of a shop", (store) => {
     const draft = await issue({ draft: true, amount: "10.00" });
     expect(await statuses()).to.deep.equal({ draft: "1 × 10.00" });
     expect(await summary()).to.include({ invoiceCount: 0, outstandingAmount: "0.00" });
-    const update = (changes: Parameters<Shop["invoices"]["update"]>[3]) =>
-      shop.invoices.update(testContext, shop.organizationId, draft.id, changes, () => undefined);
+    const update = (changes: Parameters<typeof updateInvoice>[4]) =>
+      updateInvoice(shop.app, testContext, shop.organizationId, draft.id, changes, () => undefined);
     await update({ amount: "12.00" });
     await update({ status: "open" });
     expect(await statuses()).to.deep.equal({ open: "1 × 12.00" });
     expect(await summary()).to.include({ invoiceCount: 1, outstandingAmount: "12.00" });
     await settle();
-    await shop.invoices.cancel(testContext, shop.organizationId, draft.id);
+    await cancelInvoice(shop.app, testContext, shop.organizationId, draft.id);
     expect(await statuses()).to.deep.equal({ canceled: "1 × 12.00" });
     expect(await summary()).to.include({ invoiceCount: 1, outstandingAmount: "0.00" });
   });

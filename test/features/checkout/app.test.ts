@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { findPayerInvoice } from "../../../src/features/invoices/invoices.ts";
 import { verifySigned, type KeySet } from "../../../src/features/receipts/signed-text.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
@@ -146,7 +147,7 @@ describe("a checkout of the whole program", () => {
     expect(await pageOf(checkoutId)).to.contain(`href="/till/pay/${checkoutId}/receipt.txt"`);
 
     // A further payment that a reorganization may still remove is not signed.
-    const found = await app.app.invoices.bySessionId(app.app.db, checkoutId);
+    const found = await findPayerInvoice(app.app.db, app.app, checkoutId);
     await app.app.sandbox?.pay(testContext, found?.id as Id<"invoice">, 1_000_000n);
     await mine(checkoutId, 1);
     await until(

@@ -1,5 +1,6 @@
 // Checkouts as payers see them, and those that this process keeps.
 import { expect } from "chai";
+import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import { keepCheckouts, viewCheckout } from "../../../src/features/checkout/kept.ts";
 import type { StoredCheckout } from "../../../src/features/checkout/ports.ts";
 import { walletOriginsOf } from "../../../src/features/checkout/service.ts";
@@ -220,7 +221,7 @@ anyStore("kept checkouts", (store) => {
     const { id, checkoutId } = await shop.create();
     let isCanceled = false;
     const kept = keep(async () => {
-      if (isCanceled) await shop.invoices.cancel(testContext, shop.organizationId, id);
+      if (isCanceled) await cancelInvoice(shop.app, testContext, shop.organizationId, id);
     });
     const look = async () => {
       kept.reads.length = 0;

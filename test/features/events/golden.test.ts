@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { announceAuditHead } from "../../../src/features/audit-logs/audit-logs.ts";
 import { setOrganizationStatus } from "../../../src/features/organizations/organizations.ts";
 import { openApiDocument } from "../../../src/api/document/openapi.ts";
+import { watchCapacity } from "../../../src/features/invoices/capacity/watch.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -246,10 +247,10 @@ eachStore("the golden event bodies", (store) => {
   async function failing(): Promise<void> {
     const endpoint = await made("/webhook-endpoints", { url: "http://127.0.0.1:9/" });
     const { app } = counter.app;
-    const { db, leases, capacityWatch } = app;
+    const { db, leases } = app;
     const deliverer = delivererOf(app);
     const subscribers: Subscriber[] = [
-      capacityWatch,
+      (tx, relayed) => watchCapacity(tx, app, relayed),
       (tx, relayed) => fanOutEvents(tx, app, relayed),
     ];
     const relay = createRelay({ db, leases, subscribers, context: testContext });

@@ -17,7 +17,7 @@ eachStore("Taking a hold", (store) => {
   it("never reads every hold, even if the database has no statistics of the table", async () => {
     const db = await store.open();
     const shop = await openShop(db, "tron");
-    const deps = { ids: shop.ids, randomBytes: systemRandom };
+    const { app } = shop;
     const { organizationId } = shop;
     const place = { organizationId, network: "tron", address: "1".repeat(40), token: "USDT" };
     const request = {
@@ -66,7 +66,7 @@ eachStore("Taking a hold", (store) => {
           return Promise.resolve([found] as R[]);
         },
       };
-      await holdAmounts(listening, deps, [request]);
+      await holdAmounts(listening, app, [request]);
       const told: string[] = [];
       for (const { sql, values } of asked) {
         told.push(JSON.stringify(await tx.all(`EXPLAIN ${sql}`, values)));
@@ -83,7 +83,7 @@ eachStore("Taking a hold", (store) => {
   it("leaves an amount to another transaction that has taken it since the search", async () => {
     const db = await store.open();
     const shop = await openShop(db, "tron");
-    const deps = { ids: shop.ids, randomBytes: systemRandom };
+    const { app } = shop;
     const { organizationId } = shop;
     const place = { organizationId, network: "tron", address: "1".repeat(40), token: "USDT" };
     const price = 10n ** 8n;
@@ -100,8 +100,8 @@ eachStore("Taking a hold", (store) => {
     });
     await db.write(testContext, async (tx) => {
       const taken = [price, price + 100n];
-      expect(await holdAmounts(tx, deps, [requestOf(price)])).to.deep.equal([price]);
-      expect(await holdAmounts(tx, deps, [requestOf(price + 100n)])).to.deep.equal([price + 100n]);
+      expect(await holdAmounts(tx, app, [requestOf(price)])).to.deep.equal([price]);
+      expect(await holdAmounts(tx, app, [requestOf(price + 100n)])).to.deep.equal([price + 100n]);
       // As a search that was answered before these were stored.
       const early: Tx = {
         ...tx,
@@ -111,7 +111,7 @@ eachStore("Taking a hold", (store) => {
           ),
       };
       const requests = taken.map((amount) => requestOf(amount));
-      const held = await holdAmounts(early, deps, requests);
+      const held = await holdAmounts(early, app, requests);
       for (const amount of held) expect([...taken, null]).not.to.include(amount);
       const rows = await tx.find(holds, "ORDER BY id");
       const stored = rows.map(({ invoiceId, amount }) => [invoiceId, amount]);

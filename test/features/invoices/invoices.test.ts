@@ -1,6 +1,14 @@
 import { expect } from "chai";
+import {
+  cancelInvoice,
+  findPayerInvoice,
+  getInvoice,
+  listInvoices,
+  updateInvoice,
+} from "../../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
-import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../src/features/invoices/records.ts";
 import { archiveWallet, releaseWallet } from "../../../src/features/wallets/wallets.ts";
 import { day, second } from "../../../src/kernel/clock.ts";
 import { defineProblem } from "../../../src/kernel/errors.ts";
@@ -66,17 +74,17 @@ eachStore("invoices", (store) => {
       expect(event?.payload).to.deep.equal(record);
       const entries = await shop.db.find(auditLogs, "WHERE target_id = $1", [invoice.id]);
       expect(entries.map(({ action }) => action)).to.deep.equal(["invoice.created"]);
-      const read = await shop.invoices.get(shop.organizationId, invoice.id);
+      const read = await getInvoice(shop.app, shop.organizationId, invoice.id);
       expect(presentInvoice(read)).to.deep.equal(record);
     });
 
     it("is visible to its payer by the session's id only", async () => {
       await shop.addWallet("tron", { address });
       const invoice = await shop.create();
-      const seen = await shop.invoices.bySessionId(shop.db, invoice.checkoutId ?? "");
+      const seen = await findPayerInvoice(shop.db, shop.app, invoice.checkoutId ?? "");
       expect(seen).to.deep.include({ id: invoice.id, status: "open", walletAddress: address });
       expect(seen?.remaining.units).to.equal(25_000_000n);
-      expect(await shop.invoices.bySessionId(shop.db, "chk_unknown")).to.equal(null);
+      expect(await findPayerInvoice(shop.db, shop.app, "chk_unknown")).to.equal(null);
     });
 
     it("is hidden from other organizations", async () => {
@@ -84,13 +92,13 @@ eachStore("invoices", (store) => {
       const invoice = await shop.create();
       const other = await shop.addOrganization();
       const unknown = shop.ids.next("invoice", shop.now());
-      const foreign = await refusal(shop.invoices.get(other, invoice.id));
-      const missing = await refusal(shop.invoices.get(other, unknown));
+      const foreign = await refusal(getInvoice(shop.app, other, invoice.id));
+      const missing = await refusal(getInvoice(shop.app, other, unknown));
       expect(foreign).to.include({ status: 404 });
       expect(foreign.message).to.equal(missing.message);
-      const cancel = await refusal(shop.invoices.cancel(testContext, other, invoice.id));
+      const cancel = await refusal(cancelInvoice(shop.app, testContext, other, invoice.id));
       expect(cancel).to.have.property("status", 404);
-      const update = shop.invoices.update(testContext, other, invoice.id, {}, anything);
+      const update = updateInvoice(shop.app, testContext, other, invoice.id, {}, anything);
       expect(await refusal(update)).to.have.property("status", 404);
     });
 
@@ -190,7 +198,8 @@ eachStore("invoices", (store) => {
       expect(problem).to.have.property("code", "organization_not_verified");
       expect(await shop.db.find(invoices, "")).to.deep.equal([]);
       const draft = await shop.create({ draft: true });
-      const issue = shop.invoices.update(
+      const issue = updateInvoice(
+        shop.app,
         testContext,
         shop.organizationId,
         draft.id,
@@ -235,7 +244,8 @@ eachStore("invoices", (store) => {
       await archiveWallet(shop.app, testContext, shop.organizationId, wallet.id);
       const draft = await shop.create({ draft: true, walletId: wallet.id });
       expect(draft).to.include({ status: "draft", walletId: wallet.id });
-      const issued = shop.invoices.update(
+      const issued = updateInvoice(
+        shop.app,
         testContext,
         shop.organizationId,
         draft.id,
@@ -257,9 +267,9 @@ eachStore("invoices", (store) => {
 
     it("accepts customers of the organization only", async () => {
       await shop.addWallet("tron", { address });
-      const customerId = shop.ids.next("customer", shop.now());
-      expect(await refusal(shop.create({ customerId }))).to.have.property("status", 404);
-      shop.customers.add(customerId);
+      const unknown = shop.ids.next("customer", shop.now());
+      expect(await refusal(shop.create({ customerId: unknown }))).to.have.property("status", 404);
+      const { id: customerId } = await shop.addCustomer();
       expect(await shop.create({ customerId })).to.have.property("customerId", customerId);
     });
 
@@ -329,7 +339,7 @@ eachStore("invoices", (store) => {
       await releaseWallet(shop.app, testContext, wallet.id);
       const other = await shop.addOrganization();
       await shop.addWallet("tron", { address }, other);
-      const { invoice } = await shop.invoices.create(testContext, other, {
+      const { invoice } = await createInvoice(shop.app, testContext, other, {
         amount: "25.00",
         settlementCurrency: "USD",
         tokenSymbol: "USDT",
@@ -369,7 +379,7 @@ eachStore("invoices", (store) => {
     beforeEach(() => shop.addWallet("tron", { address }));
     const request = { externalId: "order-1", amount: "12", metadata: { a: "1", b: "2" } };
     const send = (changes: object = {}) =>
-      shop.invoices.create(testContext, shop.organizationId, {
+      createInvoice(shop.app, testContext, shop.organizationId, {
         settlementCurrency: "USD",
         tokenSymbol: "USDT",
         network: "tron",
@@ -444,7 +454,7 @@ eachStore("invoices", (store) => {
     it("can be used by another organization too", async () => {
       await send();
       const other = await shop.addOrganization();
-      await shop.invoices.create(testContext, other, {
+      await createInvoice(shop.app, testContext, other, {
         ...request,
         settlementCurrency: "USD",
         tokenSymbol: "USDT",
@@ -456,7 +466,7 @@ eachStore("invoices", (store) => {
 
   describe("as a draft", () => {
     const update = (id: Id<"invoice">, changes: object, expectation = anything as never) =>
-      shop.invoices.update(testContext, shop.organizationId, id, changes, expectation);
+      updateInvoice(shop.app, testContext, shop.organizationId, id, changes, expectation);
 
     it("needs no wallet and takes no hold", async () => {
       const draft = await shop.create({ draft: true });
@@ -538,7 +548,10 @@ eachStore("invoices", (store) => {
       };
       const stale = update(draft.id, { amount: "1" }, refuse as never);
       expect(await stale.catch(String)).to.equal("Error: stale");
-      expect(await shop.invoices.get(shop.organizationId, draft.id)).to.have.property("version", 1);
+      expect(await getInvoice(shop.app, shop.organizationId, draft.id)).to.have.property(
+        "version",
+        1,
+      );
     });
 
     it("cannot take another invoice's externalId", async () => {
@@ -552,7 +565,7 @@ eachStore("invoices", (store) => {
 
   describe("when it is canceled", () => {
     const cancel = (id: Id<"invoice">) =>
-      shop.invoices.cancel(testContext, shop.organizationId, id);
+      cancelInvoice(shop.app, testContext, shop.organizationId, id);
 
     it("keeps its hold for the late window", async () => {
       await shop.addWallet("tron", { address });
@@ -581,8 +594,7 @@ eachStore("invoices", (store) => {
   describe("in a list", () => {
     it.onBoth("is listed newest first, page by page, and by each filter", async () => {
       await shop.addWallet("tron", { address });
-      const customerId = shop.ids.next("customer", shop.now());
-      shop.customers.add(customerId);
+      const { id: customerId } = await shop.addCustomer();
       const start = shop.now();
       const made: InvoiceView[] = [];
       for (let count = 0; count < 7; count += 1) {
@@ -597,13 +609,13 @@ eachStore("invoices", (store) => {
       }
       const newestFirst = made.map(({ id }) => id).reverse();
       const list = async (query: object) => {
-        const page = await shop.invoices.list(shop.organizationId, query);
+        const page = await listInvoices(shop.app, shop.organizationId, query);
         return page.data.map(({ id }) => id);
       };
       const walked: string[] = [];
       let cursor: string | null | undefined;
       while (cursor !== null) {
-        const page = await shop.invoices.list(shop.organizationId, {
+        const page = await listInvoices(shop.app, shop.organizationId, {
           limit: "3",
           ...(cursor === undefined ? {} : { cursor }),
         });
@@ -622,7 +634,7 @@ eachStore("invoices", (store) => {
         at(2, 1),
       );
       const other = await shop.addOrganization();
-      expect((await shop.invoices.list(other, {})).data).to.deep.equal([]);
+      expect((await listInvoices(shop.app, other, {})).data).to.deep.equal([]);
     });
   });
 });

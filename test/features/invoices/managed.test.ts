@@ -1,9 +1,14 @@
 import { expect } from "chai";
+import { cancelInvoice, updateInvoice } from "../../../src/features/invoices/invoices.ts";
 import { figureChanges } from "../../../src/features/usage/table.ts";
 import { noPayments, type PaymentTotals } from "../../../src/features/invoices/rules.ts";
-import { presentInvoice } from "../../../src/features/invoices/present.ts";
-import { receivedBy } from "../../../src/features/invoices/managed/received.ts";
-import type { InvoiceRow } from "../../../src/features/invoices/store.ts";
+import { presentInvoice } from "../../../src/features/invoices/records.ts";
+import {
+  prepareManagedInvoice,
+  receivedBy,
+  withdrawInvoice,
+} from "../../../src/features/invoices/managed.ts";
+import { lockInvoices, type InvoiceRow } from "../../../src/features/invoices/store.ts";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -29,7 +34,7 @@ eachStore("a managed invoice", (store) => {
 
   const issue = (more: { amount?: string; walletId?: Id<"wallet"> } = {}) =>
     shop.db.write(testContext, async (tx) => {
-      const issueIt = await shop.managed.prepare(tx, shop.now(), shop.organizationId, {
+      const issueIt = await prepareManagedInvoice(tx, shop.app, shop.now(), shop.organizationId, {
         amount: "49.00",
         settlementCurrency: "USD",
         tokenSymbol: "USDT",
@@ -52,9 +57,9 @@ eachStore("a managed invoice", (store) => {
   };
   const withdraw = (id: Id<"invoice">) =>
     shop.db.write(testContext, async (tx) => {
-      const [locked] = await shop.managed.lock(tx, [id]);
+      const [locked] = await lockInvoices(tx, [id]);
       if (locked === undefined) throw new Error(`${id} is not there`);
-      return shop.managed.withdraw(tx, shop.now(), locked);
+      return withdrawInvoice(tx, shop.app, shop.now(), locked);
     });
 
   it("is issued without the gates, with a hold, and may stay open longer than a merchant's", async () => {
@@ -82,7 +87,7 @@ eachStore("a managed invoice", (store) => {
     const foreign = await shop.addOrganization();
     const problem = await refusal(
       shop.db.write(testContext, (tx) =>
-        shop.managed.prepare(tx, shop.now(), foreign, {
+        prepareManagedInvoice(tx, shop.app, shop.now(), foreign, {
           amount: "49.00",
           settlementCurrency: "USD",
           tokenSymbol: "USDT",
@@ -101,10 +106,12 @@ eachStore("a managed invoice", (store) => {
   it("cannot be changed or canceled by its organization", async () => {
     const issued = await issue();
     const context = testContext;
-    const canceling = await refusal(shop.invoices.cancel(context, shop.organizationId, issued.id));
+    const canceling = await refusal(
+      cancelInvoice(shop.app, context, shop.organizationId, issued.id),
+    );
     expect(canceling).to.include({ status: 409, code: "managed_by_billing" });
     const editing = await refusal(
-      shop.invoices.update(context, shop.organizationId, issued.id, {}, () => undefined),
+      updateInvoice(shop.app, context, shop.organizationId, issued.id, {}, () => undefined),
     );
     expect(editing).to.include({ status: 409, code: "managed_by_billing" });
     expect(await row(issued.id)).to.include({ status: "open", version: 1 });

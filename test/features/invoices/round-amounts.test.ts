@@ -1,7 +1,8 @@
 // Which invoices get the bare price, and which get the price with a surcharge.
 import { expect } from "chai";
+import { cancelInvoice, getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { noPayments } from "../../../src/features/invoices/rules.ts";
-import { presentInvoice, type InvoiceView } from "../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../src/features/invoices/records.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
@@ -66,7 +67,7 @@ eachStore("The bare price", (store) => {
     await settle(paid, tokens(25));
     expectDigits(await priced(), tokens(25));
     const canceled = await shop.create({ amount: "70.00" });
-    await shop.invoices.cancel(testContext, shop.organizationId, canceled.id);
+    await cancelInvoice(shop.app, testContext, shop.organizationId, canceled.id);
     expectDigits(await priced("70.00"), tokens(70));
     shop.advance(9 * day);
     await sweep();
@@ -87,7 +88,7 @@ eachStore("The bare price", (store) => {
     const invoice = await shop.create();
     await settle(invoice, tokens(0.1));
     const read = async () =>
-      presentInvoice(await shop.invoices.get(shop.organizationId, invoice.id)).remainingAmount;
+      presentInvoice(await getInvoice(shop.app, shop.organizationId, invoice.id)).remainingAmount;
     expect(await read()).to.equal("24.90");
     expect(await priced("12.00")).to.equal(tokens(12));
     await settle(invoice, tokens(13));

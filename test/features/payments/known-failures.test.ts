@@ -1,6 +1,6 @@
 // Failures that payers and merchants of other systems reported, played to the watcher on a scripted chain.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { makeTransferService } from "../../../src/features/payments/inbox/service.ts";

@@ -1,5 +1,6 @@
+import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import { findInvoice } from "../../../src/features/invoices/store.ts";
-import type { InvoiceView } from "../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { makePaymentDecisions } from "../../../src/features/payments/decisions/decide-payment.ts";
 import { makeRefundLedger } from "../../../src/features/payments/refunds/refundable.ts";
 import { makeTransferAllocation } from "../../../src/features/payments/inbox/allocation.ts";
@@ -266,7 +267,8 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
     /** Issues an invoice, by default for 10.00 USDT, at the shared address, where its amount identifies its payment. */
     issueShared: (input: Parameters<typeof shop.create>[0] = {}) =>
       shop.create({ amount: "10.00", network: "ethereum", walletId: shared.id, ...input }),
-    cancel: (invoice: InvoiceView) => shop.invoices.cancel(testContext, organizationId, invoice.id),
+    cancel: (invoice: InvoiceView) =>
+      cancelInvoice(shop.app, testContext, organizationId, invoice.id),
     /** Pays amounts to an invoice, a transaction each, and confirms them. */
     async paid(invoice: InvoiceView, ...amounts: readonly string[]): Promise<PaymentRow[]> {
       const made: PaymentRow[] = [];

@@ -59,7 +59,7 @@ export function openDesk(store: TestStore): Desk {
       await pass();
       const state = await networkState(db, "sandbox");
       if (state === null) throw new Error("the sandbox was not read");
-      await settlement.sweepDeadlines(db, "sandbox", state, shared.counter.app.clock.now(), () =>
+      await settlement.sweepDeadlines("sandbox", state, shared.counter.app.clock.now(), () =>
         Promise.resolve(null),
       );
     },

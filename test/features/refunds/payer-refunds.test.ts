@@ -1,6 +1,6 @@
 // Which payment a payer asks to have refunded.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
 import type { Database } from "../../../src/platform/database/database.ts";

@@ -1,5 +1,6 @@
 // Refunds that merchants send on real EVM nodes, one of them behind an endpoint that answers like a TRON node.
 import { expect } from "chai";
+import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import { presentRefund } from "../../../src/features/refunds/present.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
@@ -60,7 +61,7 @@ describeOnAnvil("Refunds on real nodes", () => {
         /** A refund of a payment of a canceled invoice, to the account 1. */
         async function requested() {
           const invoice = await shop.create({ network: id });
-          await shop.invoices.cancel(testContext, invoice.organizationId, invoice.id);
+          await cancelInvoice(shop.app, testContext, invoice.organizationId, invoice.id);
           const amount = invoice.payableAmount ?? 0n;
           await lab.pay({ to: lab.payers[merchant] ?? "", amount });
           await mine(finalBlocks);

@@ -55,10 +55,9 @@ async function hold(
   wallet: Wallet,
   invoiceId: Id<"invoice">,
 ): Promise<void> {
-  const deps = { ids: shop.ids, randomBytes: systemRandom };
   const { organizationId } = shop;
   const place = { organizationId, network: "tron", address: wallet.address, token: "USDT" };
-  const [held = null] = await holdAmounts(tx, deps, [
+  const [held = null] = await holdAmounts(tx, shop.app, [
     {
       invoiceId,
       search: searchAmount(place, price, peggedToken(6), stated, systemRandom),

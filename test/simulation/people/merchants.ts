@@ -1,3 +1,5 @@
+import { cancelInvoice, updateInvoice } from "../../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { payments, transfers } from "../../../src/features/payments/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
@@ -76,7 +78,7 @@ export function makeMerchants(ground: Ground): Merchants {
     };
     const ask = () =>
       attempt(
-        ({ services }) => services.invoices.create(testContext, owner, input),
+        ({ services }) => createInvoice(services, testContext, owner, input),
         (problem) => noteRefusal(problem, owner, step),
       );
     // A merchant without an answer asks again.
@@ -86,7 +88,7 @@ export function makeMerchants(ground: Ground): Merchants {
     if (step.draft) {
       const changes = { amount: "4.20", status: "open" } as const;
       const issued = await attempt(({ services }) =>
-        services.invoices.update(testContext, owner, id, changes, () => undefined),
+        updateInvoice(services, testContext, owner, id, changes, () => undefined),
       );
       if (issued === null) return null;
     }
@@ -108,18 +110,16 @@ export function makeMerchants(ground: Ground): Merchants {
     const made = await attempt(({ services }) =>
       Promise.all(
         Array.from({ length: count }, (_, place) =>
-          services.invoices
-            .create(testContext, owner, {
-              amount: "7.00",
-              settlementCurrency: "USD",
-              tokenSymbol: "USDT",
-              network: networkId,
-              externalId: `${name}-${String(place)}`,
-            })
-            .catch((error: unknown) => {
-              if (error instanceof Problem && error.status < 500) return null;
-              throw error;
-            }),
+          createInvoice(services, testContext, owner, {
+            amount: "7.00",
+            settlementCurrency: "USD",
+            tokenSymbol: "USDT",
+            network: networkId,
+            externalId: `${name}-${String(place)}`,
+          }).catch((error: unknown) => {
+            if (error instanceof Problem && error.status < 500) return null;
+            throw error;
+          }),
         ),
       ),
     );
@@ -135,7 +135,7 @@ export function makeMerchants(ground: Ground): Merchants {
   }
 
   const cancel = (id: Id<"invoice">, owner: Id<"organization">) =>
-    attempt(({ services }) => services.invoices.cancel(testContext, owner, id));
+    attempt(({ services }) => cancelInvoice(services, testContext, owner, id));
 
   function noteGiven(transactionHash: string, invoiceId: string): void {
     const known = given.get(transactionHash) ?? new Set();

@@ -10,7 +10,7 @@ import { readBackupRecord } from "../../../platform/backup/record.ts";
 import { probeWrite } from "../../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
-import { shareOf } from "../../invoices/capacity/rules.ts";
+import { shareOf } from "../../invoices/capacity/capacity.ts";
 import { deliveryBacklog } from "../../webhooks/delivery/backlog.ts";
 import { down, graded, type Check } from "./health.ts";
 import type { OperationsStatus } from "../read-only.ts";

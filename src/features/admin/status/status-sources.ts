@@ -2,7 +2,7 @@ import type { Instant } from "../../../kernel/clock.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { CronTask } from "../../../platform/jobs/cron.ts";
-import type { HoldUse } from "../../invoices/capacity/rules.ts";
+import type { HoldUse } from "../../invoices/capacity/capacity.ts";
 import type { Watcher } from "../../payments/watcher/watcher.ts";
 import type { Check } from "./health.ts";
 import type { RatesReport } from "./work-checks.ts";

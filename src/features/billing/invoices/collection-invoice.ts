@@ -1,12 +1,14 @@
 import { settlementAsset } from "../../../kernel/money/asset.ts";
 import { day, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
 import type { BillingPolicy } from "../../../platform/config/plans.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { InvoiceRow } from "../../invoices/store.ts";
-import type { InvoiceView } from "../../invoices/present.ts";
-import type { ManagedInvoices } from "../../invoices/managed/service.ts";
+import type { InvoiceView } from "../../invoices/records.ts";
+import type { ManagedInput, prepareManagedInvoice } from "../../invoices/managed.ts";
+import type { lockInvoices } from "../../invoices/store.ts";
 import { noReceiveWallet, receiveTarget } from "./receive-wallet.ts";
 import { platformInvoiceTwins, type PlatformInvoiceRow } from "../table.ts";
 
@@ -47,6 +49,18 @@ export interface CollectionInvoices {
   ): Promise<void>;
   /** Makes checkouts tell payers not to send anything anymore; payments that still arrive are counted. */
   withdraw(tx: Tx, at: Instant, collectionInvoices: readonly InvoiceRow[]): Promise<void>;
+}
+
+/** The functions of src/features/invoices/managed.ts, without the app. */
+export interface ManagedInvoices {
+  prepare(
+    tx: Tx,
+    at: Instant,
+    organizationId: Id<"organization">,
+    input: ManagedInput,
+  ): ReturnType<typeof prepareManagedInvoice>;
+  readonly lock: typeof lockInvoices;
+  withdraw(tx: Tx, at: Instant, invoice: InvoiceRow): Promise<boolean>;
 }
 
 export function makeCollectionInvoices(deps: {

@@ -10,7 +10,7 @@ import { everyMinute } from "../../../platform/jobs/cron-line.ts";
 import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
 import type { JobHandler } from "../../../platform/jobs/queue.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
-import type { ManagedInvoices } from "../../invoices/managed/service.ts";
+import type { ManagedInvoices } from "../invoices/collection-invoice.ts";
 import { recordHeartbeat } from "./heartbeat.ts";
 import { lockSubscription, saveSubscription, type LockedSubscription } from "../store.ts";
 import { subscriptions } from "../table.ts";

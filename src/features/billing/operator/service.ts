@@ -7,7 +7,7 @@ import type { PlanCatalog } from "../../../platform/config/plans.ts";
 import type { Violation } from "../../../platform/database/schema/checks.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
-import type { ManagedInvoices } from "../../invoices/managed/service.ts";
+import type { ManagedInvoices } from "../invoices/collection-invoice.ts";
 import { namesOf } from "../../organizations/store.ts";
 import type { Cancellation, Cancellations } from "../lifecycle/cancel.ts";
 import { billingChecks } from "../checks.ts";

@@ -6,7 +6,7 @@ import { batchesOf } from "../../../platform/database/query/batches.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { invoicesById, type InvoiceRow } from "../../invoices/store.ts";
 import { noPayments } from "../../invoices/rules.ts";
-import type { Settlement } from "../../invoices/settlement/settlement.ts";
+import type { Settlement } from "../../payments/ledger/invoices-port.ts";
 import type { PaymentHabit } from "./habits.ts";
 import { platformInvoices } from "../table.ts";
 

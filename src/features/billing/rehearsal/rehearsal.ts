@@ -5,7 +5,7 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import type { Database } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Progress } from "../../../platform/progress.ts";
-import type { Settlement } from "../../invoices/settlement/settlement.ts";
+import type { Settlement } from "../../payments/ledger/invoices-port.ts";
 import type { BillingRun } from "../lifecycle/worker.ts";
 import { boundary } from "../periods.ts";
 import { billingState } from "../table.ts";
@@ -143,7 +143,7 @@ async function passRound(
     const state = states.get(id);
     if (state === undefined) continue;
     const finalTime = () => Promise.resolve(now);
-    while ((await settlement.sweepDeadlines(db, id, state, now, finalTime)) > 0) {
+    while ((await settlement.sweepDeadlines(id, state, now, finalTime)) > 0) {
       signal.throwIfAborted();
     }
   }

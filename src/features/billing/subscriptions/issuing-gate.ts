@@ -4,13 +4,17 @@ import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { Subscriber } from "../../../platform/events/relay.ts";
 import { countUsed, countUsedOf } from "../../invoices/store.ts";
-import type { CountStarted } from "../../invoices/settlement/settlement.ts";
 import {
   PlanLimitReached,
   SubscriptionRequired,
   SubscriptionSuspended,
 } from "../../invoices/errors.ts";
-import { unlimited, type Grant, type IssuingDecision } from "../../invoices/issuing/plan.ts";
+import {
+  unlimited,
+  type Grant,
+  type InvoiceHooks,
+  type IssuingDecision,
+} from "../../invoices/hooks.ts";
 import { platformOrganization } from "../../organizations/store.ts";
 import { liveSubscription } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
@@ -156,7 +160,7 @@ async function decideAnew(
  * issued is always credited. A count is taken back if a reorganization removed the money, unless its period has been
  * billed, so that no invoice counts twice. Locks the subscriptions.
  */
-export const countStarted: CountStarted = async (tx, at, started) => {
+export const countStarted: InvoiceHooks["countStarted"] = async (tx, at, started) => {
   const owners = [...new Set(started.map(({ organizationId }) => organizationId))];
   const locked = await tx.lock(
     subscriptions,

@@ -6,7 +6,7 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import type { Plan, PlanCatalog } from "../../../platform/config/plans.ts";
 import { UniqueViolation } from "../../../platform/database/errors.ts";
 import type { Database, WriteContext } from "../../../platform/database/database.ts";
-import type { ManagedInvoices } from "../../invoices/managed/service.ts";
+import type { ManagedInvoices } from "../invoices/collection-invoice.ts";
 import { makePlanChanges } from "./change-plan.ts";
 import { NoReceiveWallet, NoSubscription, UnknownPlan } from "../errors.ts";
 import type { Issuer } from "../invoices/issuer.ts";

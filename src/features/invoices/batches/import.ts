@@ -1,10 +1,13 @@
-import type { Id } from "../../../kernel/id.ts";
-import { defineProblem, type Problem } from "../../../kernel/errors.ts";
+import type { z } from "zod";
 import { Interrupted, type CommandCall } from "../../../api/declare/command.ts";
+import { CsvError, parseCsv, type CsvRow } from "../../../kernel/csv.ts";
+import { defineProblem, invalidField, InvalidRequest, Problem } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { cleanPasted } from "../../../kernel/pasted.ts";
+import { readOptionList } from "../../organizations/checkout-policy/option-list.ts";
 import { ExternalIdConflict } from "../errors.ts";
-import { batchMax } from "./batch.ts";
-import { columnOf, isMalformed, readLines, type ImportLine } from "./read-lines.ts";
-import type { InvoiceBatchService } from "./service.ts";
+import { batchMax, type BatchItem, type InvoiceBatch } from "./batch.ts";
+import { BatchInvoiceRequest, readItem } from "./records.ts";
 
 /** Lines of a file were refused. */
 const LinesRefused = defineProblem({
@@ -45,14 +48,13 @@ export interface ImportResult {
 }
 
 /**
- * Creates the invoices of a CSV file in batches. If a line is malformed, nothing is created. An invoice that the store
+ * Creates the invoices of a CSV file in batches, each with `create`. If a line is malformed, nothing is created. An invoice that the store
  * refuses does not affect the others. A repeated import creates only the invoices that do not exist yet.
  * An error or an interruption ends the import with the report of the batches before it.
  */
 export async function importInvoices(
-  service: InvoiceBatchService,
-  call: Pick<CommandCall, "context" | "attempt" | "interruptible" | "isSet" | "progress">,
-  organizationId: Id<"organization">,
+  create: (items: readonly BatchItem[]) => Promise<InvoiceBatch>,
+  call: Pick<CommandCall, "attempt" | "interruptible" | "isSet" | "progress">,
   text: string,
 ): Promise<ImportResult> {
   const lines = readLines(text);
@@ -66,7 +68,7 @@ export async function importInvoices(
 
   async function importBatch(batch: readonly ImportLine[]): Promise<void> {
     const items = batch.map(({ item }) => item);
-    const { results } = await call.attempt(service.create(call.context, organizationId, items));
+    const { results } = await call.attempt(create(items));
     for (const [place, line] of batch.entries()) {
       const result = results[place];
       if (result?.outcome === "created") createdIds.push(result.invoice.id);
@@ -129,4 +131,130 @@ function refusalsOf({ line, item }: ImportLine, problem: Problem): RefusedLine[]
     const column = columnOf(error.pointer ?? "");
     return { line, externalId, column, code: error.code, message: error.message };
   });
+}
+
+/** Maximum number of invoices in a file. */
+const linesMax = 100_000;
+/** The beginning of a column's name that sets one entry of the metadata: `metadata.order`. */
+const metadataPrefix = "metadata.";
+
+/** An invoice of a file. */
+export interface ImportLine {
+  /** The number of its line in the file, from 1. */
+  readonly line: number;
+  readonly item: BatchItem;
+}
+
+const fields = Object.keys(BatchInvoiceRequest.shape).filter((name) => name !== "metadata");
+const shape: Readonly<Record<string, z.ZodType>> = BatchInvoiceRequest.shape;
+/** The fields whose text may need characters that nobody sees. */
+const texts = ["externalId", "description", "redirectUrl"];
+const requiredFields = fields.filter((name) => shape[name]?.safeParse(undefined).success === false);
+
+/**
+ * Reads the invoices of a CSV file. Its first line names the columns. Throws a 400 if the file is not CSV, or its
+ * columns are wrong; a wrong line becomes an item with a problem. Spreadsheets write lines of empty cells, and empty cells
+ * at the ends of lines: both are left out.
+ */
+export function readLines(text: string): ImportLine[] {
+  const [head, ...others] = rowsOf(text);
+  if (head === undefined) throw new InvalidRequest(`The file is empty. ${columnAdvice}`);
+  const named = head.cells.map(cleanPasted);
+  const columns = named.slice(0, named.findLastIndex((name) => name !== "") + 1);
+  checkColumns(columns);
+  // Lines of empty cells count, because the rest of a longer file was not read.
+  if (others.length > linesMax) {
+    throw new InvalidRequest(
+      `The file has more than ${String(linesMax)} invoices, the most that a file may have. Divide it.`,
+    );
+  }
+  const rows = others.filter(({ cells }) => !cells.every(isEmpty));
+  const lineOf = new Map<string, number>();
+  return rows.map((row) => {
+    const item = itemOf(columns, row);
+    const first = item.externalId === null ? undefined : lineOf.get(item.externalId);
+    if (item.externalId === null || first === undefined) {
+      if (item.externalId !== null) lineOf.set(item.externalId, row.line);
+      return { line: row.line, item };
+    }
+    const message = `is also on line ${String(first)}; each invoice needs its own`;
+    return {
+      line: row.line,
+      item: { ...item, input: invalidField("/externalId", "repeated", message) },
+    };
+  });
+}
+
+/** Returns the column of an error's pointer: /metadata/order → metadata.order */
+export function columnOf(pointer: string): string | null {
+  const parts = pointer.slice(1).split("/");
+  if (pointer === "") return null;
+  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
+}
+
+const columnAdvice = `The first line names the columns: ${requiredFields.join(", ")}, and optionally ${fields
+  .filter((name) => !requiredFields.includes(name))
+  .join(", ")} or ${metadataPrefix}<key>, separated by commas.`;
+
+function rowsOf(text: string): CsvRow[] {
+  try {
+    // The first line names the columns. One invoice too many shows that the file is too long, and the rest is not read.
+    return parseCsv(text, 1 + linesMax + 1);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new InvalidRequest(`Line ${String(error.line)} is not CSV: ${error.message}.`);
+  }
+}
+
+function checkColumns(columns: readonly string[]): void {
+  const unknown = columns.filter(
+    (name) =>
+      !fields.includes(name) &&
+      !(name.startsWith(metadataPrefix) && name.length > metadataPrefix.length),
+  );
+  const repeated = columns.filter((name, place) => columns.indexOf(name) !== place);
+  const missing = requiredFields.filter((name) => !columns.includes(name));
+  const faults = [
+    ...unknown.map((name) => `${JSON.stringify(name)} is not a column`),
+    ...repeated.map((name) => `${name} is named twice`),
+    ...missing.map((name) => `${name} is missing`),
+  ];
+  if (faults.length > 0) throw new InvalidRequest(`${faults.join("; ")}. ${columnAdvice}`);
+}
+
+function itemOf(columns: readonly string[], { cells }: CsvRow): BatchItem {
+  if (cells.length < columns.length || !cells.slice(columns.length).every(isEmpty)) {
+    const message = `The line has ${String(cells.length)} fields, but the first line names ${String(columns.length)}.`;
+    return { externalId: null, input: new InvalidRequest(message) };
+  }
+  const invoice: Record<string, unknown> = {};
+  const metadata: [string, string][] = [];
+  for (const [place, name] of columns.entries()) {
+    const cell = cells[place] ?? "";
+    // An empty cell is an absent field.
+    if (isEmpty(cell)) continue;
+    if (name.startsWith(metadataPrefix)) metadata.push([name.slice(metadataPrefix.length), cell]);
+    else invoice[name] = texts.includes(name) ? cell.trim() : valueOf(name, cleanPasted(cell));
+  }
+  if (metadata.length > 0) invoice["metadata"] = Object.fromEntries(metadata);
+  return readItem(invoice);
+}
+
+function isEmpty(cell: string): boolean {
+  return cleanPasted(cell) === "";
+}
+
+/** Converts a cell to the type of its field. Other text stays as it is, and the field refuses it. */
+function valueOf(name: string, cell: string): unknown {
+  // Spreadsheets may write a whole number with decimals, such as 3600.00.
+  if (name === "expiresInSeconds" && /^\d{1,9}(?:\.0*)?$/.test(cell)) return Number(cell);
+  if (name === "paymentOptions") return readOptionList(cell);
+  // Spreadsheets write TRUE and FALSE.
+  if (name === "draft" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";
+  return cell;
+}
+
+/** Whether the line itself is wrong, so that nothing has to be read. */
+export function isMalformed({ item }: ImportLine): boolean {
+  return item.input instanceof Problem;
 }

@@ -1,9 +1,11 @@
 import * as z from "zod";
 import { describeFields } from "../../../api/declare/field-descriptions.ts";
+import { problemDocument, ProblemRecord } from "../../../api/declare/problems.ts";
 import { asWritten, itemsRecord, record, responseRecord } from "../../../api/declare/record.ts";
-import { ProblemRecord } from "../../../api/declare/problems.ts";
-import { CreateInvoiceRequest, externalIdText, InvoiceRecord } from "../records.ts";
-import { batchMax } from "./batch.ts";
+import { parseBody } from "../../../api/declare/request.ts";
+import { Problem } from "../../../kernel/errors.ts";
+import { CreateInvoiceRequest, externalIdText, InvoiceRecord, presentInvoice } from "../records.ts";
+import { batchMax, type BatchInput, type BatchItem, type InvoiceBatch } from "./batch.ts";
 
 /** An invoice of a batch: the fields of a single create, with a required externalId. */
 export const BatchInvoiceRequest = record(
@@ -47,3 +49,37 @@ export const InvoiceBatchRecord = responseRecord("InvoiceBatch", {
     description: "One result for each invoice, in the order of the request.",
   }),
 });
+
+export function presentBatch({
+  results,
+  requestId,
+  baseUrl,
+}: InvoiceBatch): z.input<typeof InvoiceBatchRecord> {
+  return {
+    results: results.map((result, index) => ({
+      index,
+      externalId: result.externalId,
+      outcome: result.outcome,
+      invoice: result.outcome === "refused" ? null : presentInvoice(result.invoice),
+      problem:
+        result.outcome === "refused"
+          ? problemDocument(result.problem, requestId ?? "", baseUrl)
+          : null,
+    })),
+  };
+}
+
+const externalIdOf = externalIdText();
+
+/** Parses one invoice of a batch. A malformed one becomes a problem with pointers from the invoice on. */
+export function readItem(item: unknown): BatchItem {
+  try {
+    const input = parseBody(BatchInvoiceRequest, item) as BatchInput;
+    return { externalId: input.externalId, input };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const stated = externalIdOf.safeParse((item as { externalId?: unknown } | null)?.externalId);
+    const isIntact = stated.success && stated.data.isWellFormed();
+    return { externalId: isIntact ? stated.data : null, input: error };
+  }
+}

@@ -1,6 +1,11 @@
 import * as z from "zod";
 import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import { id, moneyAnswer, responseRecord } from "../../../api/declare/record.ts";
+import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { formatMoney, money } from "../../../kernel/money/money.ts";
+import type { NetworkToken } from "../../../platform/chain/networks.ts";
+import { hasWideGap, ordinaryGapLimit } from "../../wallets/rules.ts";
+import { shareOf, type BandUse, type WalletCapacity } from "./capacity.ts";
 
 const WalletTokenCapacity = responseRecord("WalletTokenCapacity", {
   tokenSymbol: z.string(),
@@ -54,3 +59,40 @@ export const WalletCapacityRecord = responseRecord("WalletCapacity", {
 describeFields(WalletCapacityRecord, {
   kind: "`address`: one address for all invoices. `xpub`: an extended public key, from which every invoice gets its own address.",
 });
+
+export function presentCapacity({
+  wallet,
+  tokens,
+}: WalletCapacity): z.input<typeof WalletCapacityRecord> {
+  const { nextIndex, highestPaidIndex } = wallet;
+  return {
+    walletId: wallet.id,
+    network: wallet.network,
+    kind: wallet.kind,
+    tokens: tokens.map(({ token, use }) => presentUse(token, use)),
+    addresses:
+      wallet.kind === "address"
+        ? null
+        : {
+            nextIndex,
+            highestPaidIndex,
+            unpaidInARow: nextIndex - ((highestPaidIndex ?? -1) + 1),
+            gapLimit: ordinaryGapLimit,
+            gapWarning: hasWideGap(wallet),
+          },
+  };
+}
+
+/** `use` is null if no amount of the token is held. */
+export function presentUse(
+  { symbol, decimals }: NetworkToken,
+  use: BandUse | null,
+): z.input<typeof WalletCapacityRecord>["tokens"][number] {
+  return {
+    tokenSymbol: symbol,
+    price: use === null ? null : formatMoney(money(use.price, tokenAsset(symbol, decimals))),
+    used: use?.used ?? 0,
+    free: use === null ? null : use.total - use.used,
+    usedPercent: use === null ? 0 : Math.floor(shareOf(use) * 100),
+  };
+}

@@ -1,15 +1,13 @@
 import type { z } from "zod";
-import type { Clock } from "../../../kernel/clock.ts";
+import type { InTx } from "../../../app.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { findToken, type NetworkToken } from "../../../platform/chain/networks.ts";
 import { integer, type RowOf } from "../../../platform/database/schema/table.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
-import type { Journal } from "../../../platform/journal/index.ts";
 import type { Subscriber } from "../../../platform/events/relay.ts";
-import type { WalletCapacityRecord } from "./records.ts";
-import { presentUse } from "./service.ts";
-import { shareOf, type BandUse } from "./rules.ts";
+import { presentUse, type WalletCapacityRecord } from "./records.ts";
+import { type BandUse, shareOf } from "./capacity.ts";
 import { amountRange, isOccasionToCount, placesIn, type AmountRange } from "../holds/amounts.ts";
 import type { HoldPlace } from "../holds/amount-search.ts";
 import { recycleHolds } from "../holds/full-bands.ts";
@@ -48,56 +46,53 @@ interface FullBand extends Band {
  * dead invoices (docs/decisions/0022). It runs in the relay's transaction, in which only one server at a time can be,
  * and not in that of the issue. A price with many amounts is counted after only a sample of its invoices.
  */
-export function makeCapacityWatch(deps: {
-  readonly clock: Clock;
-  readonly journal: Journal;
-  readonly networks: Networks;
-}): Subscriber {
-  const { clock, journal, networks } = deps;
-  return async (tx, relayed) => {
-    const invoiceIds = relayed
-      .filter(({ type }) => holding.has(type))
-      .map(({ objectId }) => objectId as Id<"invoice">);
-    if (invoiceIds.length === 0) return;
-    const bands = await bandsToCount(tx, networks, invoiceIds);
-    if (bands.length === 0) return;
+export async function watchCapacity(
+  tx: Tx,
+  app: InTx,
+  relayed: Parameters<Subscriber>[1],
+): Promise<void> {
+  const invoiceIds = relayed
+    .filter(({ type }) => holding.has(type))
+    .map(({ objectId }) => objectId as Id<"invoice">);
+  if (invoiceIds.length === 0) return;
+  const bands = await bandsToCount(tx, app.networks.known, invoiceIds);
+  if (bands.length === 0) return;
 
-    const at = clock.now();
-    const full = (await withUse(tx, bands)).filter(({ use }) => shareOf(use) >= warnedFrom);
-    const unwarned = await bandsToWarn(tx, full);
-    if (unwarned.length > 0) {
-      await tx.insertMany(
-        halfFullBands,
-        unwarned.map(({ band: { network, address, token, range, use, organizationId } }) => ({
-          network,
-          address,
-          token,
-          price: range.base,
-          most: range.base + range.cap,
-          places: use.total,
-          organizationId,
-          warnedAt: at,
-        })),
-      );
-    }
-    for (const { band, walletId } of unwarned) {
-      journal.record(tx, at, {
-        organizationId: band.organizationId,
-        subjectType: "wallet_capacity",
-        subjectId: walletId,
-        events: {
-          types: ["wallet_capacity.half_used"],
-          version: at,
-          data: capacityOf(band, walletId),
-        },
-      });
-    }
-    // There is rarely more than one.
-    for (const band of full) {
-      const excess = band.use.used - (Math.ceil(band.use.total * recycledFrom) - 1);
-      if (excess > 0) await recycleHolds(tx, band, band.range, excess, at);
-    }
-  };
+  const at = app.clock.now();
+  const full = (await withUse(tx, bands)).filter(({ use }) => shareOf(use) >= warnedFrom);
+  const unwarned = await bandsToWarn(tx, full);
+  if (unwarned.length > 0) {
+    await tx.insertMany(
+      halfFullBands,
+      unwarned.map(({ band: { network, address, token, range, use, organizationId } }) => ({
+        network,
+        address,
+        token,
+        price: range.base,
+        most: range.base + range.cap,
+        places: use.total,
+        organizationId,
+        warnedAt: at,
+      })),
+    );
+  }
+  for (const { band, walletId } of unwarned) {
+    app.journal.record(tx, at, {
+      organizationId: band.organizationId,
+      subjectType: "wallet_capacity",
+      subjectId: walletId,
+      events: {
+        types: ["wallet_capacity.half_used"],
+        version: at,
+        data: capacityOf(band, walletId),
+      },
+    });
+  }
+  // There is rarely more than one.
+  for (const band of full) {
+    const excess = band.use.used - (Math.ceil(band.use.total * recycledFrom) - 1);
+    if (excess > 0) await recycleHolds(tx, band, band.range, excess, at);
+  }
 }
 
 /** Returns the prices of new invoices whose holds are due to be counted, each once. */

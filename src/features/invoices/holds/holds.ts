@@ -1,5 +1,6 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
+import type { InTx } from "../../../app.ts";
+import type { Id, IdSource } from "../../../kernel/id.ts";
 import { columnName, type RowOf } from "../../../platform/database/schema/table.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
@@ -43,11 +44,6 @@ export interface AmountRequest extends HoldTerms {
 /** The token of a hold on an exclusive address. */
 export const anyToken = "*";
 
-export interface HoldDependencies {
-  readonly ids: IdSource;
-  readonly randomBytes: RandomBytes;
-}
-
 type HoldRow = RowOf<typeof holds>;
 
 /**
@@ -56,13 +52,13 @@ type HoldRow = RowOf<typeof holds>;
  */
 export function holdAddress(
   tx: Tx,
-  { ids }: HoldDependencies,
+  app: InTx,
   place: Omit<HoldPlace, "token">,
   terms: HoldTerms,
   { recyclableKey, isNewAddress }: Pick<HoldRow, "recyclableKey" | "isNewAddress">,
 ): void {
   tx.append(holds, {
-    ...rowOf(ids, { ...place, token: anyToken }, terms),
+    ...rowOf(app.ids, { ...place, token: anyToken }, terms),
     recyclableKey,
     isNewAddress,
     amount: 0n,
@@ -84,20 +80,20 @@ export function holdAddress(
  */
 export async function holdAmounts(
   tx: Tx,
-  deps: HoldDependencies,
+  app: InTx,
   requests: readonly AmountRequest[],
 ): Promise<readonly (bigint | null)[]> {
   const held = new Map<Id<"invoice">, bigint>();
   const isOpen = ({ invoiceId }: AmountRequest) => !held.has(invoiceId);
   let open = requests;
   for (let round = 1; round <= roundsMax && open.length > 0; round += 1) {
-    await holdFirstFree(tx, deps, open, held);
+    await holdFirstFree(tx, app, open, held);
     open = open.filter(isOpen).map((request) => ({
       ...request,
-      search: searchFurther(request.search, deps.randomBytes),
+      search: searchFurther(request.search, app.randomBytes),
     }));
   }
-  for (const request of open) await holdGap(tx, deps, request, held);
+  for (const request of open) await holdGap(tx, app, request, held);
   return requests.map(({ invoiceId }) => held.get(invoiceId) ?? null);
 }
 
@@ -107,12 +103,12 @@ export async function holdAmounts(
  */
 export function shareAmount(
   tx: Tx,
-  { ids }: HoldDependencies,
+  app: InTx,
   { search, ...terms }: AmountRequest,
   amount: bigint,
 ): void {
   tx.append(holds, {
-    ...rowOf(ids, search, terms),
+    ...rowOf(app.ids, search, terms),
     amount,
     price: amount,
     leastAmount: amount,
@@ -127,7 +123,7 @@ export function shareAmount(
 /** Tries the candidates of the requests, and adds the amounts that are held to `held`. */
 async function holdFirstFree(
   tx: Tx,
-  deps: HoldDependencies,
+  app: InTx,
   requests: readonly AmountRequest[],
   held: Map<Id<"invoice">, bigint>,
 ): Promise<void> {
@@ -145,7 +141,7 @@ async function holdFirstFree(
     unstored.add(request.search, amount, request.invoiceId);
     chosen.push({ request, amount, needsDecision: needsDecision(request.search, unpaidOfLink) });
   }
-  await store(tx, deps, chosen, held);
+  await store(tx, app, chosen, held);
 }
 
 /** Returns the best candidate that no live hold has, stored or not; null if all are held. */
@@ -175,13 +171,13 @@ function needsDecision({ enteredAtLink, range }: AmountSearch, unpaidOfLink: num
 /** Searches for a gap, and recycles amounts of dead invoices if no gap is left. */
 async function holdGap(
   tx: Tx,
-  deps: HoldDependencies,
+  app: InTx,
   request: AmountRequest,
   held: Map<Id<"invoice">, bigint>,
 ): Promise<void> {
   const { search, invoiceId, startsAt } = request;
   for (let tries = 0; tries < gapTriesMax && !held.has(invoiceId); tries += 1) {
-    const amount = await findGap(tx, search, deps.randomBytes);
+    const amount = await findGap(tx, search, app.randomBytes);
     if (amount === null) {
       const recycled = await recycleHolds(tx, search, search.range, recycledMax, startsAt);
       if (recycled === 0) return;
@@ -190,7 +186,7 @@ async function holdGap(
     unstoredHolds(tx).add(search, amount, invoiceId);
     // An amount of so full a band proves nothing for a price that a payer entered.
     const chosen = { request, amount, needsDecision: search.enteredAtLink !== null };
-    await store(tx, deps, [chosen], held);
+    await store(tx, app, [chosen], held);
   }
 }
 
@@ -206,12 +202,12 @@ interface Chosen {
  */
 async function store(
   tx: Tx,
-  { ids }: HoldDependencies,
+  app: InTx,
   chosen: readonly Chosen[],
   held: Map<Id<"invoice">, bigint>,
 ): Promise<void> {
   const rows = chosen.map(({ request, amount, needsDecision: isWaiting }): HoldRow => ({
-    ...rowOf(ids, request.search, request),
+    ...rowOf(app.ids, request.search, request),
     amount,
     price: request.search.range.base,
     // An amount below the held one proves nothing for a price that a payer entered.

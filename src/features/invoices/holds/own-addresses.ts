@@ -1,3 +1,4 @@
+import type { InTx } from "../../../app.ts";
 import { hour, type Instant } from "../../../kernel/clock.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { Address } from "../../../platform/chain/client.ts";
@@ -8,7 +9,7 @@ import { skipLocked } from "../../../platform/database/write/locks.ts";
 import { heldAddresses, takeFree } from "../../wallets/store.ts";
 import { ordinaryGapLimit, type AddressTaker } from "../../wallets/rules.ts";
 import { takeAddresses, type DerivedAddress, type KeyWallet } from "../../wallets/ownership.ts";
-import { anyToken, holdAddress, type HoldDependencies, type HoldTerms } from "./holds.ts";
+import { anyToken, holdAddress, type HoldTerms } from "./holds.ts";
 
 /** An invoice that needs an address of its own, with the amount that it asks for. */
 export interface AddressRequest extends HoldTerms {
@@ -40,7 +41,7 @@ export const linkAddressesMax = 400;
  */
 export async function holdAddresses(
   tx: Tx,
-  deps: HoldDependencies,
+  app: InTx,
   wallet: KeyWallet,
   { id: network, kind }: Pick<Network, "id" | "kind">,
   requests: readonly AddressRequest[],
@@ -78,7 +79,7 @@ export async function holdAddresses(
     if (request === undefined) continue;
     const place = { organizationId, network, address: derived.address };
     const isNewAddress = neverHeld.has(derived);
-    holdAddress(tx, deps, place, request, { recyclableKey, isNewAddress });
+    holdAddress(tx, app, place, request, { recyclableKey, isNewAddress });
   }
   return taken;
 }

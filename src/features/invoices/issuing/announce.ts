@@ -1,13 +1,10 @@
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
-import { difference, type Journal, type JournalEntry } from "../../../platform/journal/index.ts";
+import { difference, type JournalEntry } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { EventType } from "../../../platform/events/catalogue.ts";
-import { presentInvoice, type InvoiceView } from "../present.ts";
+import { type InvoiceView, presentInvoice } from "../records.ts";
 import type { InvoiceStatus } from "../rules.ts";
-
-export interface AnnouncerDependencies {
-  readonly journal: Journal;
-}
 
 interface AnnouncedChange {
   /** At least one. */
@@ -18,26 +15,26 @@ interface AnnouncedChange {
 }
 
 /** Records a change of an invoice in the audit log, under the first of its event types, and emits all of its events. */
-export function announce(
-  { journal }: AnnouncerDependencies,
+export function announceInvoice(
   tx: Tx,
+  app: InTx,
   at: Instant,
   change: AnnouncedChange,
   invoice: InvoiceView,
 ): void {
-  journal.record(tx, at, entryOf(change, invoice));
+  app.journal.record(tx, at, entryOf(change, invoice));
 }
 
 /** Records a payer's choice of another option. Choices that follow each other at once are one event. */
 export async function announceChoice(
-  { journal }: AnnouncerDependencies,
   tx: Tx,
+  app: InTx,
   at: Instant,
   { before, after }: { readonly before: InvoiceView; readonly after: InvoiceView },
 ): Promise<void> {
   const changes = changedFields(before, after);
   const types = ["invoice.option_chosen"] as const;
-  await journal.recordChoice(
+  await app.journal.recordChoice(
     tx,
     at,
     entryOf({ types, previousStatus: before.status, changes }, after),

@@ -1,3 +1,4 @@
+import type { InTx } from "../../../app.ts";
 import { second, type Instant } from "../../../kernel/clock.ts";
 import { Defect, invalidField, Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -14,7 +15,7 @@ import { hasFormer, holdAddresses } from "../holds/own-addresses.ts";
 import { quotesOf } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
-import { noDefaultWallet, searchAt, type IssueDependencies, type IssuePlan } from "./plan.ts";
+import { noDefaultWallet, searchAt, type IssuePlan } from "./plan.ts";
 
 /** An invoice that may be issued. */
 export interface Issuable {
@@ -45,15 +46,15 @@ interface Attempt<W extends WalletRow = WalletRow> extends Issuable {
  * Returns the draft as issued, and takes its hold; does not store the invoice. The permission to issue and the wallets
  * are read again, because they may have changed since the plan was read.
  */
-export async function issue(
+export async function issueInvoice(
   tx: Tx,
-  deps: IssueDependencies,
+  app: InTx,
+  at: Instant,
   draft: InvoiceRow,
   plan: IssuePlan,
-  at: Instant,
 ): Promise<InvoiceRow> {
   await plan.decision.grant(tx, at, isCountedAtIssue(draft) ? 1 : 0);
-  const [placed] = await placeInvoices(tx, deps, [{ draft, plan }], at);
+  const [placed] = await placeInvoices(tx, app, at, [{ draft, plan }]);
   if (placed === undefined) throw new Defect("an invoice was not placed");
   if (placed instanceof Problem) throw placed;
   return placed;
@@ -65,9 +66,9 @@ export async function issue(
  */
 export async function placeInvoices(
   tx: Tx,
-  deps: IssueDependencies,
-  issuables: readonly Issuable[],
+  app: InTx,
   at: Instant,
+  issuables: readonly Issuable[],
 ): Promise<readonly (PlacedInvoice | Problem)[]> {
   const placed = new Map<Issuable, PlacedInvoice>();
   const allowed = issuables.filter(({ draft, plan }) => mayIssue(draft, plan));
@@ -84,10 +85,10 @@ export async function placeInvoices(
       const lateUntil = draft.lateUntil ?? expiresAt + plan.lateWindowMs;
       attempts.set(issuable, { draft, plan, wallet, expiresAt, lateUntil });
     }
-    const places = await takePlaces(tx, deps, [...attempts.values()], at);
+    const places = await takePlaces(tx, app, [...attempts.values()], at);
     for (const [issuable, attempt] of attempts) {
       const place = places.get(attempt);
-      if (place !== undefined) placed.set(issuable, issued(deps, attempt, place, at));
+      if (place !== undefined) placed.set(issuable, issued(app, attempt, place, at));
     }
   }
   return issuables.map(
@@ -139,7 +140,7 @@ function returnsElsewhere({ allowedOrigins }: IssuePlan): Problem {
 }
 
 function issued(
-  { ids }: IssueDependencies,
+  app: InTx,
   { draft, plan, wallet, expiresAt, lateUntil }: Attempt,
   place: Place,
   at: Instant,
@@ -149,7 +150,7 @@ function issued(
     ...place,
     remainingAmount: place.payableAmount,
     status: "open",
-    checkoutId: ids.unguessable("chk"),
+    checkoutId: app.ids.unguessable("chk"),
     exchangeRate: formatRate(plan.rate),
     dustAmount: plan.terms.token.dust,
     walletId: wallet.id,
@@ -182,7 +183,7 @@ function unplaced({ isWalletNamed, terms }: IssuePlan, hasWallet: boolean): Prob
 /** Takes a place for each attempt that finds a free one. */
 async function takePlaces(
   tx: Tx,
-  deps: IssueDependencies,
+  app: InTx,
   attempts: readonly Attempt[],
   at: Instant,
 ): Promise<ReadonlyMap<Attempt, Place>> {
@@ -200,9 +201,9 @@ async function takePlaces(
       if (shared !== null) places.set(attempt, shared);
     }
     const others = its.filter((attempt) => !places.has(attempt));
-    await takeOwnAddresses(tx, deps, others, termsOf, places);
+    await takeOwnAddresses(tx, app, others, termsOf, places);
   }
-  await takeAmounts(tx, deps, attempts, termsOf, places);
+  await takeAmounts(tx, app, attempts, termsOf, places);
   return places;
 }
 
@@ -262,7 +263,7 @@ async function shareOwnAddress(
 /** Takes an address of its own for each invoice at one wallet with an extended key. */
 async function takeOwnAddresses(
   tx: Tx,
-  deps: IssueDependencies,
+  app: InTx,
   attempts: readonly Attempt[],
   termsOf: (attempt: Attempt) => HoldTerms,
   places: Map<Attempt, Place>,
@@ -273,7 +274,7 @@ async function takeOwnAddresses(
   const { network } = first.plan.terms;
   const taken = await holdAddresses(
     tx,
-    deps,
+    app,
     { ...first.wallet, xpub },
     network,
     attempts.map((attempt) => {
@@ -296,7 +297,7 @@ async function takeOwnAddresses(
 /** Takes an amount for each invoice at a wallet with one address. */
 async function takeAmounts(
   tx: Tx,
-  deps: IssueDependencies,
+  app: InTx,
   attempts: readonly Attempt[],
   termsOf: (attempt: Attempt) => HoldTerms,
   places: Map<Attempt, Place>,
@@ -304,13 +305,15 @@ async function takeAmounts(
   const asking = attempts.flatMap((attempt) => {
     const { plan, wallet } = attempt;
     const isFirst = wallet.id === plan.wallets[0]?.id;
-    const search = isFirst ? plan.search : searchAt(deps, wallet, plan.terms, plan.price);
+    const search = isFirst
+      ? plan.search
+      : searchAt(app.randomBytes, wallet, plan.terms, plan.price);
     return search === null ? [] : [{ attempt, search }];
   });
   if (asking.length === 0) return;
   const amounts = await holdAmounts(
     tx,
-    deps,
+    app,
     asking.map(({ attempt, search }) => ({
       ...termsOf(attempt),
       search,

@@ -1,61 +1,24 @@
-import type { Instant } from "../../../kernel/clock.ts";
+import { perApp, type InTx } from "../../../app.ts";
+import { second, type Instant } from "../../../kernel/clock.ts";
 import { NotFound } from "../../../kernel/errors.ts";
-import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
+import type { Id, RandomBytes } from "../../../kernel/id.ts";
 import { convert, type Rate } from "../../../kernel/money/rate.ts";
-import type { RecentStates } from "../../../platform/chain/state/network-state.ts";
-import type { Foreseen, Reader, Tx } from "../../../platform/database/database.ts";
+import { createRecentStates } from "../../../platform/chain/state/network-state.ts";
+import type { Foreseen, Reader } from "../../../platform/database/database.ts";
 import { issuingSettingsOf } from "../../organizations/store.ts";
 import type { PaymentOption } from "../../organizations/checkout-policy/payment-options.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { findWallet, hasWallet, receivingWallets, type WalletRow } from "../../wallets/store.ts";
 import { AmountTooSmall, NetworkNotReady, NoDefaultWallet, NoWallet } from "../errors.ts";
+import type { IssuingDecision } from "../hooks.ts";
 import { heldAmounts, searchAmount, type AmountSearch } from "../holds/amount-search.ts";
 import { payablePrice } from "../holds/amounts.ts";
-import { quote, tokenDisabled, type InvoiceTerms, type TermsDependencies } from "./terms.ts";
+import { quoteTerms, tokenDisabled, type InvoiceTerms } from "./terms.ts";
 
 const notReadyRetrySeconds = 10;
 
-export interface IssueDependencies extends TermsDependencies {
-  readonly ids: IdSource;
-  readonly randomBytes: RandomBytes;
-  readonly recentState: RecentStates;
-  /** Supplied by compose, because billing depends on invoices. */
-  readonly issuingGate: IssuingGate;
-}
-
-/**
- * Throws if the organization may not issue invoices: `organization_not_verified`, or an error of billing. Returns the
- * decision for the issuing transaction.
- */
-export type IssuingGate = (
-  reader: Reader,
-  organizationId: Id<"organization">,
-) => Promise<IssuingDecision>;
-export interface IssuingDecision {
-  /**
-   * Decides again on rows that it locks, and counts invoices against the plan's limit. Grants at least one of `count`
-   * invoices; throws the gate's errors before it changes anything. `count` 0 requires room for an invoice that counts
-   * later.
-   */
-  grant(tx: Tx, at: Instant, count: number): Promise<Grant>;
-  /** Takes invoices that were granted and counted, and that the same transaction does not issue, out of the count. */
-  giveBack(tx: Tx, count: number): Promise<void>;
-}
-export interface Grant {
-  /** How many invoices may be issued. */
-  readonly count: number;
-  /**
-   * Whether they were counted, because the plan has a limit. If not, other transactions may share the locks of the
-   * grant, and giving back would wait for them.
-   */
-  readonly isCounted: boolean;
-}
-
-/** The decision of a gate without a limit. */
-export const unlimited: IssuingDecision = {
-  grant: (_tx, _at, count) => Promise.resolve({ count, isCounted: false }),
-  giveBack: () => Promise.resolve(),
-};
+/** The states of networks, at most a second old: whether a network was read, and its disabled tokens. */
+const recentStatesIn = perApp(({ clock }) => createRecentStates(clock, second));
 
 /** The inputs of an issue that do not depend on its amount, read before its transaction. */
 export interface IssueBasis {
@@ -80,32 +43,48 @@ export interface IssuePlan extends IssueBasis {
   readonly search: AmountSearch | null;
 }
 
-/** Determines whether an invoice may be issued, its rate and its wallets. Throws an error that says what is missing. */
+/** Plans an issue if the organization may issue invoices: see `mayIssue` of the hooks. */
+export async function planIfAllowed(
+  reader: Reader,
+  app: InTx,
+  at: Instant,
+  organizationId: Id<"organization">,
+  terms: InvoiceTerms & { readonly walletId: Id<"wallet"> | null },
+): Promise<IssuePlan> {
+  const decision = await app.hooks.mayIssue(reader, app, organizationId);
+  return planIssue(reader, app, decision, organizationId, terms, terms.walletId, at);
+}
+
+/**
+ * Determines the rate of an invoice and its wallets, once `decision` permits to issue it. Throws an error that says what
+ * is missing.
+ */
 export async function planIssue(
   reader: Reader,
-  deps: IssueDependencies,
+  app: InTx,
+  decision: IssuingDecision,
   organizationId: Id<"organization">,
   terms: InvoiceTerms,
   walletId: Id<"wallet"> | null,
   at: Instant,
 ): Promise<IssuePlan> {
-  const basis = await readBasis(reader, deps, organizationId, terms, walletId, at);
-  return planOf(deps, basis, terms);
+  const basis = await readBasis(reader, app, decision, organizationId, terms, walletId, at);
+  return planOf(app, basis, terms);
 }
 
 /** Reads the part of a plan that all invoices in the same token, network, currency and wallet share. */
 export async function readBasis(
   reader: Reader,
-  deps: IssueDependencies,
+  app: InTx,
+  decision: IssuingDecision,
   organizationId: Id<"organization">,
   terms: InvoiceTerms,
   walletId: Id<"wallet"> | null,
   at: Instant,
 ): Promise<IssueBasis> {
-  const decision = await deps.issuingGate(reader, organizationId);
-  const rate = await quote(reader, deps, terms, at);
+  const rate = await quoteTerms(reader, app, terms, at);
   const wallets = await walletsToTry(reader, organizationId, terms, walletId);
-  const state = await deps.recentState(reader, terms.network.id);
+  const state = await recentStatesIn(app)(reader, terms.network.id);
   if (state === null) {
     throw new NetworkNotReady(
       `No block of ${terms.network.title} has been seen yet, so payments could not be detected. Try again shortly; if the problem persists, the operator must check the network's providers.`,
@@ -122,25 +101,25 @@ export async function readBasis(
 /** Throws `token_not_enabled` if the token of an option is disabled on its network. */
 export async function requireTokensInUse(
   reader: Reader,
-  { networks, recentState }: Pick<IssueDependencies, "networks" | "recentState">,
+  app: InTx,
   options: readonly PaymentOption[],
 ): Promise<void> {
   for (const { network: id, tokenSymbol } of options) {
-    const network = networks.get(id);
-    const state = await recentState(reader, id);
+    const network = app.networks.enabled.get(id);
+    const state = await recentStatesIn(app)(reader, id);
     if (network === undefined || state?.disabledTokens.includes(tokenSymbol) !== true) continue;
     throw tokenDisabled(network, tokenSymbol);
   }
 }
 
 /** Completes a plan with the price of an invoice. Throws `amount_too_small`. */
-export function planOf(deps: IssueDependencies, basis: IssueBasis, terms: InvoiceTerms): IssuePlan {
+export function planOf(app: InTx, basis: IssueBasis, terms: InvoiceTerms): IssuePlan {
   const exact = convert(terms.amount, basis.rate, terms.tokenAsset, "up").units;
   const isGivenInToken = terms.amount.asset.code === terms.token.symbol;
   const price = payablePrice(exact, terms.token, isGivenInToken);
   if (price >= terms.token.dust) {
     const [wallet] = basis.wallets;
-    const search = wallet === undefined ? null : searchAt(deps, wallet, terms, price);
+    const search = wallet === undefined ? null : searchAt(app.randomBytes, wallet, terms, price);
     return { ...basis, terms, price, search };
   }
   throw new AmountTooSmall(
@@ -150,7 +129,7 @@ export function planOf(deps: IssueDependencies, basis: IssueBasis, terms: Invoic
 
 /** Starts the search for an amount at a wallet; null if that has an extended key, which needs none. */
 export function searchAt(
-  { randomBytes }: Pick<IssueDependencies, "randomBytes">,
+  randomBytes: RandomBytes,
   { organizationId, address, xpub }: WalletRow,
   { network, token, enteredAtLink }: InvoiceTerms,
   price: bigint,

@@ -1,3 +1,4 @@
+import { perApp, type InTx } from "../../../app.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../kernel/money/asset.ts";
 import { second, type Instant } from "../../../kernel/clock.ts";
 import { Defect, type Problem } from "../../../kernel/errors.ts";
@@ -11,7 +12,7 @@ import { parRate, type Rate } from "../../../kernel/money/rate.ts";
 import { powerOfTen, type Ratio } from "../../../kernel/money/ratio.ts";
 import { findToken, type Network, type NetworkToken } from "../../../platform/chain/networks.ts";
 import type { Reader } from "../../../platform/database/database.ts";
-import type { Quotes } from "../../rates/quotes.ts";
+import { createQuotes } from "../../rates/quotes.ts";
 import { NetworkNotEnabled } from "../../wallets/errors.ts";
 import {
   AmountTooLarge,
@@ -53,16 +54,14 @@ export interface InvoiceTerms {
   readonly enteredAtLink: EntryPlace | null;
 }
 
-/** The dependencies of reading and quoting terms. */
-export interface TermsDependencies {
-  readonly networks: Networks;
-  /** Rates between settlement currencies and tokens that are not pegged to them. */
-  readonly quotes: Quotes;
-}
+/** The rates between settlement currencies and tokens that are not pegged to them, at most a second old. */
+const quotesIn = perApp(({ config, clock }) =>
+  createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
+);
 
 /** Parses the terms of a request. A malformed field is a 400, an unavailable network, token or currency a 422. */
-export function readTerms(deps: TermsDependencies, input: TermsInput): InvoiceTerms {
-  const { networks } = deps;
+export function readTerms(app: InTx, input: TermsInput): InvoiceTerms {
+  const { enabled: networks } = app.networks;
   const tolerance = parsePercentField(
     "/underpaymentTolerance",
     input.underpaymentTolerance ?? "0",
@@ -77,9 +76,9 @@ export function readTerms(deps: TermsDependencies, input: TermsInput): InvoiceTe
   const token = findToken(network, input.tokenSymbol);
   if (token === null) throw tokenNotEnabled(network);
   const settlement = findAsset(networks, network, input.settlementCurrency);
-  if (settlement === null) throw unsupportedCurrency(deps, token, input.settlementCurrency);
+  if (settlement === null) throw unsupportedCurrency(app, token, input.settlementCurrency);
   const amount = parseMoneyField("/amount", input.amount, settlement);
-  requireRoute(deps, token, settlement.code);
+  requireRoute(app, token, settlement.code);
   if (amount.units > largestAmount * powerOfTen(settlement.decimals)) {
     throw new AmountTooLarge(
       `The largest amount of an invoice is ${String(largestAmount)} ${settlement.code}. Split it into several invoices.`,
@@ -120,17 +119,17 @@ function findAsset(networks: Networks, network: Network, code: string): Asset | 
 }
 
 /** Rejects a currency that neither a peg nor a configured pair connects with the token: 422. */
-function requireRoute(deps: TermsDependencies, token: NetworkToken, code: string): void {
-  const { networks, quotes } = deps;
+function requireRoute(app: InTx, token: NetworkToken, code: string): void {
+  const { enabled: networks } = app.networks;
   if (isPar(networks, token, code)) return;
-  const leading = quotes.leadingTo([token.symbol, ...token.pegs]);
+  const leading = quotesIn(app).leadingTo([token.symbol, ...token.pegs]);
   const isQuoted = [code, ...worths(networks, code)].some((each) => leading.includes(each));
-  if (!isQuoted) throw unsupportedCurrency(deps, token, code);
+  if (!isQuoted) throw unsupportedCurrency(app, token, code);
 }
 
 /** Creates the error, with the currencies in which an invoice in this token can settle. */
-function unsupportedCurrency({ quotes }: TermsDependencies, token: NetworkToken, code: string) {
-  const leading = quotes.leadingTo([token.symbol, ...token.pegs]);
+function unsupportedCurrency(app: InTx, token: NetworkToken, code: string) {
+  const leading = quotesIn(app).leadingTo([token.symbol, ...token.pegs]);
   const offered = [...new Set([...leading, ...token.pegs, token.symbol])].sort();
   return new UnsupportedCurrency(
     `No exchange rate leads from ${JSON.stringify(code.slice(0, shownCodeLengthMax))} to ${token.symbol}. Settle in one of: ${offered.join(", ")}.`,
@@ -143,17 +142,18 @@ function unsupportedCurrency({ quotes }: TermsDependencies, token: NetworkToken,
  * never issued at an outdated rate: if no source has returned one lately, this throws a 503 with the time until the
  * next poll.
  */
-export async function quote(
+export async function quoteTerms(
   reader: Reader,
-  { networks, quotes }: TermsDependencies,
+  app: InTx,
   terms: InvoiceTerms,
   at: Instant,
 ): Promise<Rate> {
+  const { enabled: networks } = app.networks;
   const { token, amount } = terms;
   const { code } = amount.asset;
   const asked = { from: code, to: token.symbol };
   if (isPar(networks, token, code)) return parRate({ ...asked, source: "configuration", at });
-  const found = await quotes.find(
+  const found = await quotesIn(app).find(
     reader,
     [...new Set([code, ...worths(networks, code)])],
     [token.symbol, ...token.pegs],

@@ -1,3 +1,4 @@
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { assert, notFound, Problem } from "../../../kernel/errors.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
@@ -21,11 +22,12 @@ import {
   UnsupportedCurrency,
   WalletCapacityExhausted,
 } from "../errors.ts";
-import { announceChoice, type AnnouncerDependencies } from "../issuing/announce.ts";
+import { announceChoice } from "../issuing/announce.ts";
 import { placeInvoices } from "../issuing/issue.ts";
-import { planIssue, unlimited, type IssueDependencies } from "../issuing/plan.ts";
+import { unlimited } from "../hooks.ts";
+import { planIssue } from "../issuing/plan.ts";
 import { readOffer } from "./requested.ts";
-import { viewOf } from "../present.ts";
+import { viewOf } from "../records.ts";
 import { remainingAmount } from "../settlement/remaining.ts";
 import { optionColumns, type InvoiceRow } from "../store.ts";
 import { invoices } from "../table.ts";
@@ -34,11 +36,6 @@ import { formatMoney, money } from "../../../kernel/money/money.ts";
 import { putInForce } from "./in-force.ts";
 import { optionsOf, quotesOf, type Quote } from "./quotes.ts";
 import { quotesMax } from "./stored.ts";
-
-export interface ChoiceDependencies
-  extends Omit<IssueDependencies, "issuingGate">, AnnouncerDependencies {
-  readonly baseUrl: () => string;
-}
 
 /** An option as the payer names it. */
 export type ChosenOption = Pick<PaymentOption, "network" | "tokenSymbol">;
@@ -52,10 +49,10 @@ export type ChosenOption = Pick<PaymentOption, "network" | "tokenSymbol">;
  */
 export async function chooseOption(
   tx: Tx,
-  deps: ChoiceDependencies,
+  app: InTx,
+  at: Instant,
   checkoutId: string,
   chosen: ChosenOption,
-  at: Instant,
 ): Promise<boolean> {
   const before = await tx.lockOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
   if (before === null) throw notFound();
@@ -67,11 +64,11 @@ export async function chooseOption(
   }
   if (isSameOption(option, before)) return false;
   requireOpen(before, at);
-  const quote = await quoteOf(tx, deps, before, option, at);
+  const quote = await quoteOf(tx, app, before, option, at);
   const current = putInForce(before, quote);
   const after: InvoiceRow = {
     ...current,
-    remainingAmount: await remainingAmount(tx, deps, current, current, at),
+    remainingAmount: await remainingAmount(tx, app, at, current, current),
     version: before.version + 1,
     updatedAt: at,
   };
@@ -79,9 +76,9 @@ export async function chooseOption(
   const set = { ...optionColumns(after), version, updatedAt };
   await tx.update(invoices, set, "WHERE id = $1", [after.id]);
   const tipHeight = (await networkState(tx, after.network))?.tipHeight ?? null;
-  const [shownBefore, shown] = [before, after].map((row) => viewOf(row, deps.baseUrl(), tipHeight));
+  const [shownBefore, shown] = [before, after].map((row) => viewOf(row, app.baseUrl(), tipHeight));
   assert(shownBefore !== undefined && shown !== undefined, "two rows have two views");
-  await announceChoice(deps, tx, at, { before: shownBefore, after: shown });
+  await announceChoice(tx, app, at, { before: shownBefore, after: shown });
   return true;
 }
 
@@ -96,7 +93,7 @@ function requireOpen({ status, expiresAt }: InvoiceRow, at: Instant): void {
 /** Returns the rate and the hold that an option has, or takes them. */
 async function quoteOf(
   tx: Tx,
-  deps: ChoiceDependencies,
+  app: InTx,
   row: InvoiceRow,
   option: PaymentOption,
   at: Instant,
@@ -109,8 +106,8 @@ async function quoteOf(
     );
   }
   try {
-    await requireEnabled(tx, deps, option);
-    return known ?? (await takeQuote(tx, deps, row, option, at));
+    await requireEnabled(tx, app, option);
+    return known ?? (await takeQuote(tx, app, row, option, at));
   } catch (error) {
     throw forPayer(error);
   }
@@ -119,10 +116,10 @@ async function quoteOf(
 /** Throws if the option's network or token has been disabled since the invoice was issued. */
 async function requireEnabled(
   tx: Tx,
-  { networks }: ChoiceDependencies,
+  app: InTx,
   { network: id, tokenSymbol }: PaymentOption,
 ): Promise<void> {
-  const network = networks.get(id);
+  const network = app.networks.enabled.get(id);
   if (network === undefined) throw new NetworkNotEnabled(unavailable);
   const state = await networkState(tx, id);
   const isDisabled = state?.disabledTokens.includes(tokenSymbol) === true;
@@ -133,15 +130,13 @@ async function requireEnabled(
 /** Freezes the rate of an option, and takes its hold. */
 async function takeQuote(
   tx: Tx,
-  deps: ChoiceDependencies,
+  app: InTx,
   row: InvoiceRow,
   { network, tokenSymbol, walletId }: PaymentOption,
   at: Instant,
 ): Promise<Quote> {
-  // The invoice was issued and counted before: only its payer decides here.
-  const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve(unlimited) };
   const asset = settlementAsset(row.settlementCurrency, row.settlementDecimals);
-  const terms = readOffer(deps, {
+  const terms = readOffer(app, {
     network,
     tokenSymbol,
     walletId,
@@ -150,10 +145,11 @@ async function takeQuote(
     underpaymentTolerance: row.underpaymentTolerance,
     enteredAtLink: row.enteredAtLink,
   });
-  const planned = await planIssue(tx, ungated, row.organizationId, terms, walletId, at);
+  // The invoice was issued and counted before: only its payer decides here.
+  const planned = await planIssue(tx, app, unlimited, row.organizationId, terms, walletId, at);
   // The redirect of an issued invoice stays valid if the merchant allows other origins later.
   const plan = { ...planned, allowedOrigins: [] };
-  const [placed] = await placeInvoices(tx, ungated, [{ draft: row, plan }], at);
+  const [placed] = await placeInvoices(tx, app, at, [{ draft: row, plan }]);
   if (placed === undefined || placed instanceof Problem) throw placed ?? notFound();
   const { payableAmount, walletAddress, exchangeRate, dustAmount } = placed;
   return {

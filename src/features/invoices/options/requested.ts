@@ -1,13 +1,9 @@
+import type { InTx } from "../../../app.ts";
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { NoWallet } from "../errors.ts";
-import {
-  readTerms,
-  type InvoiceTerms,
-  type TermsDependencies,
-  type TermsInput,
-} from "../issuing/terms.ts";
+import { readTerms, type InvoiceTerms, type TermsInput } from "../issuing/terms.ts";
 import { requireWallet } from "../issuing/plan.ts";
 import {
   distinctOptions,
@@ -45,7 +41,7 @@ export function namesNoOption({ network, tokenSymbol, paymentOptions }: OptionFi
  * is a 422.
  */
 export function readOffer(
-  deps: TermsDependencies,
+  app: InTx,
   input: OptionFields & Priced,
   usual: readonly PaymentOption[] | null = null,
 ): OfferedTerms {
@@ -53,7 +49,7 @@ export function readOffer(
   const { amount, settlementCurrency, underpaymentTolerance, enteredAtLink } = input;
   const priced = { amount, settlementCurrency, underpaymentTolerance, enteredAtLink };
   const [terms] = options.map(({ network, tokenSymbol }) =>
-    readTerms(deps, { ...priced, network, tokenSymbol }),
+    readTerms(app, { ...priced, network, tokenSymbol }),
   );
   if (terms === undefined) throw noOption("network");
   return { ...terms, options, walletId: options[0]?.walletId ?? null };

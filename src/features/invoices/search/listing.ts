@@ -1,3 +1,4 @@
+import type { App } from "../../../app.ts";
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
@@ -12,7 +13,6 @@ import {
   type Span,
   type Walk,
 } from "../../../platform/database/query/facets.ts";
-import type { Reader } from "../../../platform/database/database.ts";
 import { alongFacets, facetConditions } from "../../../platform/database/query/list-filters.ts";
 import {
   directionOf,
@@ -29,12 +29,8 @@ import {
   type InvoiceFilters,
   type InvoiceSortField,
 } from "./filters.ts";
-import {
-  findWallets,
-  narrowInvoices,
-  type InvoicesOfTransaction,
-  type Listing,
-} from "./narrowing.ts";
+import { findWallets, narrowInvoices, type Listing } from "./narrowing.ts";
+import type { InvoiceHooks } from "../hooks.ts";
 import { invoicesById, type InvoiceRow } from "../store.ts";
 import { hasSeveral, invoiceFacet } from "../table.ts";
 import { holdsOption, mayBeHeld, mergeFound, withoutOption } from "./held-options.ts";
@@ -47,13 +43,13 @@ export interface InvoicePage {
 }
 
 /** Returns a page of an organization's invoices. */
-export async function listInvoices(
-  reader: Reader,
-  invoicesOfTransaction: InvoicesOfTransaction,
+export async function findInvoices(
+  app: App,
   organizationId: Id<"organization">,
   filters: InvoiceFilters,
   page: PageRequest,
 ): Promise<InvoicePage> {
+  const { db: reader } = app;
   const sort = sortOf(filters);
   const field = fieldOf<InvoiceSortField>(sort);
   const wallets = await findWallets(reader, organizationId, filters);
@@ -75,9 +71,9 @@ export async function listInvoices(
     // A search compares the texts of all invoices that match the other filters.
     fetch: search === null ? page.fetch : examinedMax + facetsMax,
   };
-  const inForce = await findKeys(listing, invoicesOfTransaction, walk, span, search);
+  const inForce = await findKeys(listing, app.hooks, walk, span, search);
   const { keys, resumeAt } = (await mayBeHeld(reader, organizationId, filters))
-    ? mergeFound(walk, inForce, await findHeld(listing, invoicesOfTransaction, walk, span, search))
+    ? mergeFound(walk, inForce, await findHeld(listing, app.hooks, walk, span, search))
     : inForce;
   const ids = keys.map((key) => key.at(-1) as Id<"invoice">);
   const found = search === null ? ids : await searchAmong(reader, ids, search);
@@ -92,12 +88,12 @@ export async function listInvoices(
 /** Returns the keys of the invoices that match the filters by the option in force. */
 async function findKeys(
   listing: Listing,
-  invoicesOfTransaction: InvoicesOfTransaction,
+  hooks: InvoiceHooks,
   walk: Walk,
   given: Span,
   search: SearchQuery | null,
 ): Promise<Found> {
-  const { ids, conditions } = await narrowInvoices(listing, invoicesOfTransaction, search);
+  const { ids, conditions } = await narrowInvoices(listing, hooks, search);
   const span = { ...given, conditions };
   return ids === null
     ? findInOrder(listing, walk, span, search)
@@ -107,13 +103,13 @@ async function findKeys(
 /** Returns the keys of the invoices that match the filters by any option that has a hold, of those with several. */
 async function findHeld(
   { filters, ...given }: Listing,
-  invoicesOfTransaction: InvoicesOfTransaction,
+  hooks: InvoiceHooks,
   walk: Walk,
   span: Span,
   search: SearchQuery | null,
 ): Promise<Found> {
   const listing: Listing = { ...given, filters: withoutOption(filters), wallets: null };
-  const narrowed = await narrowInvoices(listing, invoicesOfTransaction, search);
+  const narrowed = await narrowInvoices(listing, hooks, search);
   const conditions = [...narrowed.conditions, holdsOption(given.reader.dialect, filters)];
   if (narrowed.ids !== null) {
     return findAmong(listing, walk, { ...span, conditions }, narrowed.ids);

@@ -13,16 +13,10 @@ import {
   type Narrowed,
 } from "../../../platform/database/query/list-filters.ts";
 import { walletsAt } from "../../wallets/store.ts";
+import type { InvoiceHooks } from "../hooks.ts";
 import { customerConditions, type InvoiceFilters, type InvoiceSortField } from "./filters.ts";
 import { invoiceIdsWhere } from "../store.ts";
 import { searchCandidates } from "./text-search.ts";
-
-/** Finds the invoices that a transaction pays. Supplied by compose, because payments depend on invoices. */
-export type InvoicesOfTransaction = (
-  reader: Reader,
-  organizationId: Id<"organization">,
-  transactionHash: string,
-) => Promise<readonly Id<"invoice">[]>;
 
 /** The wallets that match the filters. */
 interface MatchingWallets {
@@ -57,7 +51,7 @@ export async function findWallets(
 /** Returns the conditions of the filters that the facet does not cover. */
 export async function narrowInvoices(
   { reader, organizationId, filters, field, isAddressShared }: Listing,
-  invoicesOfTransaction: InvoicesOfTransaction,
+  hooks: InvoiceHooks,
   search: SearchQuery | null,
 ): Promise<Narrowed> {
   const { externalId, walletAddress, transactionHash, metadata, customerId } = filters;
@@ -70,7 +64,7 @@ export async function narrowInvoices(
     );
   }
   if (transactionHash !== undefined) {
-    narrowing.only(await invoicesOfTransaction(reader, organizationId, transactionHash));
+    narrowing.only(await hooks.invoicesOfTransaction(reader, organizationId, transactionHash));
   }
   if (walletAddress !== undefined) {
     const at = equals(unindexed("wallet_address"), walletAddress);

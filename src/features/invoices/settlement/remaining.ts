@@ -1,3 +1,4 @@
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
@@ -6,15 +7,10 @@ import { searchAmount } from "../holds/amount-search.ts";
 import { payablePrice } from "../holds/amounts.ts";
 import { askableRest } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
-import { holdAmounts, shareAmount, type HoldDependencies } from "../holds/holds.ts";
+import { holdAmounts, shareAmount } from "../holds/holds.ts";
 import { marksOf } from "../holds/marks.ts";
 import { payableTerms } from "./terms-to-pay.ts";
 import type { InvoiceRow } from "../store.ts";
-import type { Networks } from "../issuing/terms.ts";
-
-export interface RemainingDependencies extends HoldDependencies {
-  readonly networks: Networks;
-}
 
 /**
  * Returns the amount that the payer still has to send: the rest, rounded up to the decimals of the token's amounts, but at
@@ -23,10 +19,10 @@ export interface RemainingDependencies extends HoldDependencies {
  */
 export async function remainingAmount(
   tx: Tx,
-  deps: RemainingDependencies,
+  app: InTx,
+  at: Instant,
   before: InvoiceRow,
   after: InvoiceRow,
-  at: Instant,
 ): Promise<bigint | null> {
   const { payableAmount, seenAmount } = after;
   if (payableAmount === null) return null;
@@ -40,7 +36,7 @@ export async function remainingAmount(
       return payableAmount;
     case "expired":
     case "partially_paid": {
-      const network = deps.networks.get(after.network);
+      const network = app.networks.known.get(after.network);
       const token = network === undefined ? null : findToken(network, after.tokenSymbol);
       // The dust of the issue decides, also about the transfer of the rest; invoices of earlier versions may have none.
       const dust = after.dustAmount ?? token?.dust ?? 0n;
@@ -50,7 +46,7 @@ export async function remainingAmount(
       const least = askableRest(payableAmount - seenAmount, dust);
       const rest = token === null ? least : payablePrice(least, token, true);
       if (after.status === "expired" || after.addressIndex !== null) return rest;
-      return holdRest(tx, deps, after, rest, at);
+      return holdRest(tx, app, after, rest, at);
     }
   }
 }
@@ -61,13 +57,13 @@ export async function remainingAmount(
  */
 async function holdRest(
   tx: Tx,
-  deps: RemainingDependencies,
+  app: InTx,
   invoice: InvoiceRow,
   rest: bigint,
   at: Instant,
 ): Promise<bigint> {
   const terms = payableTerms(invoice);
-  const network = deps.networks.get(invoice.network);
+  const network = app.networks.known.get(invoice.network);
   if (terms === null || network === undefined || invoice.walletAddress === null) return rest;
   const token = findToken(network, invoice.tokenSymbol);
   const address = network.kind.parseAddress(invoice.walletAddress);
@@ -88,18 +84,12 @@ async function holdRest(
   const request = {
     invoiceId,
     mark,
-    search: searchAmount(
-      place,
-      rest,
-      token,
-      { holder: invoiceId, enteredAtLink },
-      deps.randomBytes,
-    ),
+    search: searchAmount(place, rest, token, { holder: invoiceId, enteredAtLink }, app.randomBytes),
     leastOf: () => least,
     startsAt: at,
     endsAt: terms.lateUntil,
   };
-  const [held = null] = await holdAmounts(tx, deps, [request]);
-  if (held === null) shareAmount(tx, deps, request, rest);
+  const [held = null] = await holdAmounts(tx, app, [request]);
+  if (held === null) shareAmount(tx, app, request, rest);
   return held ?? rest;
 }

@@ -1,3 +1,4 @@
+import type { App, InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -7,23 +8,22 @@ import {
   type NetworkState,
 } from "../../../platform/chain/state/network-state.ts";
 import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
-import { notationOf } from "../../../platform/chain/networks.ts";
+import { notationOf, type Network } from "../../../platform/chain/networks.ts";
 import type { Database, Tx } from "../../../platform/database/database.ts";
 import { makeMeter } from "../../usage/meter.ts";
 import { raisePaidIndexes } from "../../wallets/store.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
-import { cancelInvoice, type ChangeDependencies } from "../issuing/cancel.ts";
-import { announce } from "../issuing/announce.ts";
+import { announceInvoice } from "../issuing/announce.ts";
 import { forgetWarnings } from "../capacity/watch.ts";
 import { askedUntilNow, columnsOf, followMoney } from "../options/in-force.ts";
 import { isSameOption } from "../../organizations/checkout-policy/payment-options.ts";
 import { quotesOf } from "../options/quotes.ts";
 import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
 import { payableTerms, statusTerms, storedTotals, type LockedTerms } from "./terms-to-pay.ts";
-import { viewOf } from "../present.ts";
+import { viewOf } from "../records.ts";
 import { storedAside } from "./aside.ts";
 import { inReviewOf, owedOf } from "./owed.ts";
-import { remainingAmount, type RemainingDependencies } from "./remaining.ts";
+import { remainingAmount } from "./remaining.ts";
 import { changesBetween, invoiceStateOf, type Moment, type PaymentTotals } from "../rules.ts";
 import {
   dueInvoices,
@@ -38,147 +38,8 @@ const sweepMax = 500;
 
 const sweepContext = systemContext("deadlines");
 
-export interface SettlementDependencies extends ChangeDependencies, RemainingDependencies {
-  /**
-   * Called inside the transaction with the changed invoices that are managed, in their new state. Compose supplies it,
-   * because the features that manage invoices depend on this one.
-   */
-  readonly invoicePaid: (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
-  /** Counts invoices of links against the plans of their organizations; supplied by compose for the same reason. */
-  readonly countStarted: CountStarted;
-}
-
-/** An invoice that a payer started at a link, and whose money has just been seen first, or has gone. */
-export interface StartedInvoice {
-  readonly organizationId: Id<"organization">;
-  /** Null: it is to be counted. Otherwise a reorganization removed its money, and the count is to be taken back. */
-  readonly countedAt: Instant | null;
-}
-
-/**
- * Counts invoices against the plans of their organizations, or takes counts back unless their period has been billed.
- * Returns the time at which each counts now; null for one that does not.
- */
-export type CountStarted = (
-  tx: Tx,
-  at: Instant,
-  started: readonly StartedInvoice[],
-) => Promise<readonly (Instant | null)[]>;
-
-/** The invoice operations that payments run inside their own transactions. */
-export interface Settlement {
-  /** Locks issued invoices in the order of their ids and returns their payable terms. Drafts are left out. */
-  lockTerms(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<Map<Id<"invoice">, LockedTerms>>;
-  /**
-   * Stores the totals of invoices whose payments changed, with the resulting status and exception. Holds the amounts
-   * that remain to be paid, and emits the events of each change. One call handles a batch. `locked` are the terms of
-   * these invoices, which this transaction has locked and not settled yet.
-   */
-  settleInvoices(
-    tx: Tx,
-    network: string,
-    locked: ReadonlyMap<Id<"invoice">, LockedTerms>,
-    totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
-    state: NetworkState,
-    at: Instant,
-  ): Promise<void>;
-  /**
-   * Cancels an invoice of the organization after its payment `reversed` was reversed. 409 `invoice_not_cancelable` if
-   * others count for it.
-   */
-  cancelInvoice(
-    tx: Tx,
-    organizationId: Id<"organization">,
-    invoiceId: Id<"invoice">,
-    at: Instant,
-    reversed: Id<"payment">,
-  ): Promise<unknown>;
-  /**
-   * Expires invoices whose deadline is before the newest scanned block, reopens those that a wrong time expired, and
-   * releases ended holds, in a bounded batch. Returns their number; 0 if nothing was due. `finalTime` returns the time
-   * of the newest final block, or null while it is uncertain; it is only called if a hold may have ended.
-   */
-  sweepDeadlines(
-    db: Database,
-    network: string,
-    state: NetworkState,
-    at: Instant,
-    finalTime: () => Promise<Instant | null>,
-  ): Promise<number>;
-}
-
-export function makeSettlement(deps: SettlementDependencies): Settlement {
-  async function settle(
-    tx: Tx,
-    rows: readonly InvoiceRow[],
-    totalsOf: (row: InvoiceRow) => PaymentTotals,
-    state: NetworkState,
-    at: Instant,
-  ): Promise<void> {
-    const saved: InvoiceRow[] = [];
-    const meter = makeMeter(deps.ids);
-    const stateOf = statesIn(tx, state);
-    // Comes before the holds of rests: an issue locks the subscription before it takes a hold.
-    const counted = await countMoney(tx, deps, rows, totalsOf, at);
-    for (const before of rows) {
-      const totals = totalsOf(before);
-      const current = followMoney(counted(before), totals);
-      const own = await stateOf(current.network);
-      const after = await settledInvoice(tx, deps, current, totals, own, at);
-      if (after === null) continue;
-      saved.push(after);
-      meter.invoice(before, after);
-      announceChange(tx, deps, current, after, own, at);
-    }
-    meter.append(tx, at);
-    await saveStates(tx, saved);
-    const managed = saved.filter(({ managedBy }) => managedBy !== null);
-    if (managed.length > 0) await deps.invoicePaid(tx, managed, at);
-    // Comes last to keep the order of locks: an issue at the wallet locks the wallet's key after its own invoices.
-    await raisePaidIndexes(tx, paidIndexes(rows, saved));
-  }
-
-  return {
-    lockTerms,
-
-    async settleInvoices(tx, network, locked, totals, state, at) {
-      const rows = [...locked.values()].map(({ invoice }) => invoice);
-      const totalsOf = (row: InvoiceRow) => {
-        const paid = totals.get(row.id);
-        assert(
-          paid !== undefined && quotesOf(row).some((quote) => quote.network === network),
-          `${row.id} was settled with payments that are not its own`,
-        );
-        return paid;
-      };
-      await settle(tx, rows, totalsOf, state, at);
-    },
-
-    cancelInvoice: (tx, ...rest) => cancelInvoice(tx, deps, ...rest),
-
-    async sweepDeadlines(db, network, state, at, finalTime) {
-      const time = deadlineTime(state, at);
-      const due = await dueInvoices(db, network, time, sweepMax);
-      // Once the watcher has caught up, the time of the tip advances without a write here.
-      const isAtHead = state.tipHeight >= state.headHeight;
-      const tooEarly = isAtHead ? await expiredTooEarly(db, network, time, sweepMax) : [];
-      const releaseBy = await releaseTime(db, network, state, at, finalTime);
-      const swept = [...due, ...tooEarly].sort();
-      if (swept.length === 0 && releaseBy === null) return 0;
-      return db.write(sweepContext, async (tx) => {
-        const rows = await lockInvoices(tx, swept);
-        await settle(tx, rows, storedTotals, state, at);
-        const family = deps.networks.get(network)?.addressFamily ?? network;
-        const released =
-          releaseBy === null ? 0 : await releaseHolds(tx, network, family, releaseBy, at);
-        if (released > 0) await forgetWarnings(tx, network);
-        return rows.length + released;
-      });
-    },
-  };
-}
-
-async function lockTerms(
+/** Locks issued invoices in the order of their ids and returns their payable terms. Drafts are left out. */
+export async function lockTerms(
   tx: Tx,
   invoiceIds: readonly Id<"invoice">[],
 ): Promise<Map<Id<"invoice">, LockedTerms>> {
@@ -192,12 +53,101 @@ async function lockTerms(
 }
 
 /**
+ * Stores the totals of invoices whose payments changed, with the resulting status and exception. Holds the amounts that
+ * remain to be paid, and emits the events of each change. One call handles a batch. `locked` are the terms of these
+ * invoices, which this transaction has locked and not settled yet.
+ */
+export async function settleInvoices(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  network: string,
+  locked: ReadonlyMap<Id<"invoice">, LockedTerms>,
+  totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
+  state: NetworkState,
+): Promise<void> {
+  const rows = [...locked.values()].map(({ invoice }) => invoice);
+  const totalsOf = (row: InvoiceRow) => {
+    const paid = totals.get(row.id);
+    assert(
+      paid !== undefined && quotesOf(row).some((quote) => quote.network === network),
+      `${row.id} was settled with payments that are not its own`,
+    );
+    return paid;
+  };
+  await settle(tx, app, rows, totalsOf, state, at);
+}
+
+/**
+ * Expires invoices whose deadline is before the newest scanned block, reopens those that a wrong time expired, and
+ * releases ended holds, in a bounded batch. Returns their number; 0 if nothing was due. `finalTime` returns the time of
+ * the newest final block, or null while it is uncertain; it is only called if a hold may have ended.
+ */
+export async function sweepDeadlines(
+  app: App,
+  at: Instant,
+  network: string,
+  state: NetworkState,
+  finalTime: () => Promise<Instant | null>,
+): Promise<number> {
+  const { db } = app;
+  const time = deadlineTime(state, at);
+  const due = await dueInvoices(db, network, time, sweepMax);
+  // Once the watcher has caught up, the time of the tip advances without a write here.
+  const isAtHead = state.tipHeight >= state.headHeight;
+  const tooEarly = isAtHead ? await expiredTooEarly(db, network, time, sweepMax) : [];
+  const releaseBy = await releaseTime(db, network, state, at, finalTime);
+  const swept = [...due, ...tooEarly].sort();
+  if (swept.length === 0 && releaseBy === null) return 0;
+  return db.write(sweepContext, async (tx) => {
+    const rows = await lockInvoices(tx, swept);
+    await settle(tx, app, rows, storedTotals, state, at);
+    const family = app.networks.known.get(network)?.addressFamily ?? network;
+    const released =
+      releaseBy === null ? 0 : await releaseHolds(tx, network, family, releaseBy, at);
+    if (released > 0) await forgetWarnings(tx, network);
+    return rows.length + released;
+  });
+}
+
+async function settle(
+  tx: Tx,
+  app: InTx,
+  rows: readonly InvoiceRow[],
+  totalsOf: (row: InvoiceRow) => PaymentTotals,
+  state: NetworkState,
+  at: Instant,
+): Promise<void> {
+  const saved: InvoiceRow[] = [];
+  const meter = makeMeter(app.ids);
+  const stateOf = statesIn(tx, state);
+  // Comes before the holds of rests: an issue locks the subscription before it takes a hold.
+  const counted = await countMoney(tx, app, rows, totalsOf, at);
+  for (const before of rows) {
+    const totals = totalsOf(before);
+    const current = followMoney(counted(before), totals);
+    const own = await stateOf(current.network);
+    const after = await settledInvoice(tx, app, current, totals, own, at);
+    if (after === null) continue;
+    saved.push(after);
+    meter.invoice(before, after);
+    announceSettled(tx, app, current, after, own, at);
+  }
+  meter.append(tx, at);
+  await saveStates(tx, saved);
+  const managed = saved.filter(({ managedBy }) => managedBy !== null);
+  if (managed.length > 0) await app.hooks.managedChanged(tx, app, at, managed);
+  // Comes last to keep the order of locks: an issue at the wallet locks the wallet's key after its own invoices.
+  await raisePaidIndexes(tx, paidIndexes(rows, saved));
+}
+
+/**
  * Counts the invoices of links whose money is first seen, and takes back those whose money a reorganization removed.
  * Returns a function that gives an invoice with its new count.
  */
 async function countMoney(
   tx: Tx,
-  { countStarted }: SettlementDependencies,
+  app: InTx,
   rows: readonly InvoiceRow[],
   totalsOf: (row: InvoiceRow) => PaymentTotals,
   at: Instant,
@@ -209,7 +159,7 @@ async function countMoney(
     return row.countedAt === null ? hasMoney : !hasMoney && isReverted;
   });
   if (changed.length === 0) return (row) => row;
-  const times = await countStarted(tx, at, changed);
+  const times = await app.hooks.countStarted(tx, at, changed);
   const countedAt = new Map(changed.map(({ id }, place) => [id, times[place] ?? null]));
   return (row) => {
     const time = countedAt.get(row.id);
@@ -249,7 +199,7 @@ async function releaseTime(
 /** Returns the invoice with these totals; null if nothing changes. */
 async function settledInvoice(
   tx: Tx,
-  deps: SettlementDependencies,
+  app: InTx,
   before: InvoiceRow,
   totals: PaymentTotals,
   state: NetworkState,
@@ -268,13 +218,13 @@ async function settledInvoice(
     isLate: totals.isLate,
     isReverted: totals.isReverted,
     completedAt: totals.completedAt,
-    transactionHashes: shownHashes(deps, before, totals),
+    transactionHashes: shownHashes(app.networks.known, before, totals),
     aside: storedAside(totals.aside),
   };
   if (isUnchanged(before, after)) return null;
   return {
     ...after,
-    remainingAmount: await remainingAmount(tx, deps, before, after, at),
+    remainingAmount: await remainingAmount(tx, app, at, before, after),
     version: before.version + 1,
     updatedAt: at,
   };
@@ -318,7 +268,7 @@ function areSumsUnchanged(before: InvoiceRow, after: InvoiceRow): boolean {
 
 /** Formats the transaction hashes of the totals as the explorers of their networks do. */
 function shownHashes(
-  { networks }: SettlementDependencies,
+  networks: ReadonlyMap<string, Network>,
   { network, transactionHashes: shown }: InvoiceRow,
   { transactionHashes, networkOf }: PaymentTotals,
 ): readonly string[] {
@@ -330,9 +280,9 @@ function shownHashes(
   });
 }
 
-function announceChange(
+function announceSettled(
   tx: Tx,
-  deps: SettlementDependencies,
+  app: InTx,
   before: InvoiceRow,
   after: InvoiceRow,
   state: NetworkState,
@@ -351,8 +301,8 @@ function announceChange(
   const changes = Object.fromEntries(
     Object.entries(fields).filter(([, { from, to }]) => from !== to),
   );
-  const view = viewOf(after, deps.baseUrl(), state.tipHeight);
-  announce(deps, tx, at, { types, previousStatus: before.status, changes }, view);
+  const view = viewOf(after, app.baseUrl(), state.tipHeight);
+  announceInvoice(tx, app, at, { types, previousStatus: before.status, changes }, view);
 }
 
 function momentOf(row: InvoiceRow): Moment {

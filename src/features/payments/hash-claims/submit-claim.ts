@@ -2,7 +2,7 @@ import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/database.ts";
-import type { Settlement } from "../../invoices/settlement/settlement.ts";
+import type { Settlement } from "../ledger/invoices-port.ts";
 import {
   closeClaim,
   countOpenClaims,

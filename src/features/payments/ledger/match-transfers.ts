@@ -1,7 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { TransferRow } from "../table.ts";
-import { billedOrganization } from "../../invoices/managed/service.ts";
+import { billedOrganization } from "../../invoices/managed.ts";
 import { addressOwners } from "../../wallets/store.ts";
 import { acceptedMatches, type DecidedMatches } from "./accept-matches.ts";
 import type { Match } from "./invoices-port.ts";

@@ -1,10 +1,10 @@
+import type { InTx } from "../../../app.ts";
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, invalidField, notFound } from "../../../kernel/errors.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Journal } from "../../../platform/journal/index.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
@@ -75,8 +75,7 @@ export type SandboxService = { readonly network: Network } & Bound<typeof method
 interface Deps {
   readonly db: Database;
   readonly clock: Clock;
-  readonly journal: Journal;
-  readonly baseUrl: () => string;
+  readonly app: InTx;
   readonly sandbox: Sandbox;
   readonly network: Network;
   /** Wakes the watcher of the sandbox. */
@@ -185,7 +184,7 @@ async function play(
   invoiceId: Id<"invoice">,
   scenario: SandboxScenario,
 ): Promise<{ readonly bill: SandboxBill; readonly sent: readonly SentPayment[] }> {
-  const { db, clock, sandbox, network, wake } = deps;
+  const { app, db, clock, sandbox, network, wake } = deps;
   const invoice = await invoiceOf(deps, invoiceId);
   const receiver = receiverOf(deps, invoice);
   const dust = findToken(network, invoice.tokenSymbol)?.dust ?? 0n;
@@ -194,7 +193,7 @@ async function play(
   return db.write(context, async (tx) => {
     tx.afterCommit(wake);
     if (scenario === "late") {
-      await endTime(tx, deps, invoiceId, clock.now());
+      await endTime(tx, app, clock.now(), invoiceId);
       // A block at the deadline, so that the following blocks are after it.
       await sandbox.mine(tx, 1);
     }
@@ -313,10 +312,10 @@ async function untilServer(
 
 /** Moves an invoice's deadline to now. */
 async function expire(deps: Deps, context: WriteContext, invoiceId: Id<"invoice">): Promise<void> {
-  const { db, clock, wake } = deps;
+  const { app, db, clock, wake } = deps;
   await invoiceOf(deps, invoiceId);
   await db.write(context, async (tx) => {
-    await endTime(tx, deps, invoiceId, clock.now());
+    await endTime(tx, app, clock.now(), invoiceId);
     tx.afterCommit(wake);
   });
 }

@@ -1,5 +1,6 @@
 // Platform invoices that are paid from the payers' own wallets, and from the platform's.
 import { expect } from "chai";
+import { getAnyInvoice } from "../../../../src/features/invoices/invoices.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
@@ -26,7 +27,7 @@ eachStore("A platform invoice that is paid from a registered wallet", (store) =>
     const { openInvoice } = await estate.subscription(payer);
     const [invoiceId = ""] = await estate.collectionInvoices(openInvoice?.id ?? "");
     const { remaining } = await estate.desk.bill(invoiceId as Id<"invoice">);
-    const row = await estate.app.app.invoices.find(invoiceId as Id<"invoice">);
+    const row = await getAnyInvoice(estate.app.app, invoiceId as Id<"invoice">);
     const to = row.walletAddress ?? "";
     const amount = (Number(remaining) / 1_000_000).toFixed(6);
     await estate.desk.send(testContext, { from, to, token: "USDT", amount });

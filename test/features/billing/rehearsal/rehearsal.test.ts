@@ -207,7 +207,7 @@ eachStore("a rehearsal of billing", (store) => {
       if (state === null) throw new Error("the sandbox was not read");
       const { settlement } = app.app;
       while (
-        (await settlement.sweepDeadlines(db, "sandbox", state, now, () => Promise.resolve(now))) > 0
+        (await settlement.sweepDeadlines("sandbox", state, now, () => Promise.resolve(now))) > 0
       );
     }
     if (payments === "never") return;

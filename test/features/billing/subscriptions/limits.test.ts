@@ -1,5 +1,7 @@
 // The gates on issuing hold under concurrent issues, and when they close while an invoice is being issued.
 import { expect } from "chai";
+import { createInvoiceBatch } from "../../../../src/features/invoices/batches/batch.ts";
+import { createInvoice } from "../../../../src/features/invoices/issuing/create.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { subscriptions } from "../../../../src/features/billing/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -149,7 +151,7 @@ eachStore("the gates on issuing", (store) => {
   async function issueAcross(
     close: (tx: Tx) => Promise<unknown>,
     issueOne: (organizationId: Id<"organization">) => Promise<unknown> = (organizationId) =>
-      estate.app.app.invoices.create(testContext, organizationId, asked),
+      createInvoice(estate.app.app, testContext, organizationId, asked),
   ): Promise<string> {
     const { db } = estate;
     const write = db.write.bind(db);
@@ -182,7 +184,8 @@ eachStore("the gates on issuing", (store) => {
       return { externalId, input: { ...asked, externalId } };
     });
     await issueAcross(setStatus("archived"), async (organizationId) => {
-      const { results } = await estate.app.app.invoiceBatches.create(
+      const { results } = await createInvoiceBatch(
+        estate.app.app,
         testContext,
         organizationId,
         items,
@@ -210,7 +213,8 @@ eachStore("the gates on issuing", (store) => {
       const archive = (tx: Tx) =>
         tx.run("UPDATE wallets SET status = 'archived' WHERE id = $1", [walletId]);
       await issueAcross(archive, async (organizationId) => {
-        const { results } = await estate.app.app.invoiceBatches.create(
+        const { results } = await createInvoiceBatch(
+          estate.app.app,
           testContext,
           organizationId,
           items,
@@ -269,7 +273,8 @@ eachStore("the gates on issuing", (store) => {
       };
       try {
         const organizationId = shop.organizationId as Id<"organization">;
-        const { results } = await estate.app.app.invoiceBatches.create(
+        const { results } = await createInvoiceBatch(
+          estate.app.app,
           testContext,
           organizationId,
           items,
@@ -312,7 +317,7 @@ eachStore("the gates on issuing", (store) => {
     };
     try {
       const organizationId = shop.organizationId as Id<"organization">;
-      await estate.app.app.invoices.create(testContext, organizationId, asked);
+      await createInvoice(estate.app.app, testContext, organizationId, asked);
       return await closing;
     } finally {
       writable.write = write;

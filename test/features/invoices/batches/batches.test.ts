@@ -1,6 +1,6 @@
 // Batches of invoices over HTTP: every invoice has its own result, and a batch can be repeated.
 import { expect } from "chai";
-import { waitingMax } from "../../../../src/features/invoices/batches/turns.ts";
+import { waitingMax } from "../../../../src/features/invoices/batches/batch.ts";
 import { approvedMerchant, expectStatus, register, type Answer } from "../../../support/app.ts";
 import { keyOf } from "../../../support/roles-fixture.ts";
 import { eachServed } from "../../../support/served.ts";

@@ -2,12 +2,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { faultOf, importInvoices } from "../../../../src/features/invoices/batches/import.ts";
-import { readLines } from "../../../../src/features/invoices/batches/read-lines.ts";
-import type { InvoiceBatchService } from "../../../../src/features/invoices/batches/service.ts";
+import { getAnyInvoice } from "../../../../src/features/invoices/invoices.ts";
+import {
+  faultOf,
+  importInvoices,
+  readLines,
+} from "../../../../src/features/invoices/batches/import.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { StoreUnavailable } from "../../../../src/platform/database/errors.ts";
-import { testContext } from "../../../support/store/stores.ts";
 import { makeDesk, type DeskStore } from "../../../cli/billing-operator.ts";
 import { openMarket } from "../../../cli/market.ts";
 
@@ -88,7 +90,7 @@ describe("till invoice import", () => {
     expect(code, stderr).to.equal(0);
     const ids = stdout.trim().split("\n");
     const [first, second] = await store.withApp((app) =>
-      Promise.all(ids.map((id) => app.invoices.find(id as Id<"invoice">))),
+      Promise.all(ids.map((id) => getAnyInvoice(app, id as Id<"invoice">))),
     );
     expect(first).to.deep.include({
       externalId: "b,1",
@@ -211,29 +213,26 @@ describe("till invoice import", () => {
   });
 
   const lines = Array.from({ length: 250 }, (_, place) => `e-${String(place)},7.00,${priced}`);
-  /** Imports 250 lines with a service that calls `before` with the number of each batch. */
+  /** Imports 250 lines with a `create` that calls `before` with the number of each batch. */
   const importWith = (before: (batch: number) => void, isInterrupted: () => boolean) => {
     let batches = 0;
-    const service: InvoiceBatchService = {
-      create(_context, _organizationId, items) {
-        batches += 1;
-        before(batches);
-        const results = items.map(({ externalId }) => ({
-          externalId,
-          outcome: "created",
-          invoice: { id: externalId },
-        }));
-        return Promise.resolve({ results, requestId: null, baseUrl: "" } as never);
-      },
+    const create: Parameters<typeof importInvoices>[0] = (items) => {
+      batches += 1;
+      before(batches);
+      const results = items.map(({ externalId }) => ({
+        externalId,
+        outcome: "created",
+        invoice: { id: externalId },
+      }));
+      return Promise.resolve({ results, requestId: null, baseUrl: "" } as never);
     };
     const call = {
-      context: testContext,
       attempt: <T>(write: Promise<T>) => write,
       interruptible: <T>(work: (asked: () => boolean) => Promise<T>) => work(isInterrupted),
       isSet: () => false,
       progress: () => undefined,
     };
-    return importInvoices(service, call, organizationId, [head, ...lines].join("\n"));
+    return importInvoices(create, call, [head, ...lines].join("\n"));
   };
 
   it("reports the batches that were created before the store failed or Ctrl-C was pressed", async () => {

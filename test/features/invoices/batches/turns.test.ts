@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { makeTurns, waitingMax } from "../../../../src/features/invoices/batches/turns.ts";
+import { makeTurns, waitingMax } from "../../../../src/features/invoices/batches/batch.ts";
 import { RateLimited } from "../../../../src/api/declare/problems.ts";
 
 describe("The turns of batches", () => {

@@ -1,13 +1,16 @@
-import type { Clock } from "../../../../src/kernel/clock.ts";
-import type { Reader } from "../../../../src/platform/database/database.ts";
+import type { Database, Reader } from "../../../../src/platform/database/database.ts";
 import { expect } from "chai";
-import { bandUse, fullestBand, holdUse } from "../../../../src/features/invoices/capacity/rules.ts";
 import {
-  makeCapacityService,
-  presentCapacity,
-} from "../../../../src/features/invoices/capacity/service.ts";
+  bandUse,
+  fullestBand,
+  getWalletCapacity,
+  holdUse,
+  readHoldUse,
+} from "../../../../src/features/invoices/capacity/capacity.ts";
+import { presentCapacity } from "../../../../src/features/invoices/capacity/records.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
+import { appOf } from "../../../support/context.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
@@ -26,14 +29,9 @@ eachStore("The capacity of a wallet", (store) => {
     await shop.scan("ethereum");
   });
 
-  const capacityFor = (clock: Clock, db: Reader = shop.db) => {
-    const enabled = [...shop.networks.values()];
-    return makeCapacityService({ db, clock, enabled, networks: shop.networks });
-  };
-  const capacity = () => capacityFor({ now: () => shop.now() });
   const issue = (amount: string) => shop.create({ network: "ethereum", amount });
   const shownOf = async (walletId: Id<"wallet">, amount?: string) =>
-    presentCapacity(await capacity().capacity(shop.organizationId, walletId, amount));
+    presentCapacity(await getWalletCapacity(shop.app, shop.organizationId, walletId, amount));
   const usdt = () => {
     const found = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
     if (found === undefined) throw new Error("no token");
@@ -133,11 +131,12 @@ eachStore("The capacity of a wallet", (store) => {
         return rows;
       },
     });
-    const service = capacityFor({ now: () => now }, slow);
+    const { networks } = shop.app;
+    const app = appOf({ db: slow as Database, clock: { now: () => now }, networks });
     const readsOf = async (afterMs: number) => {
       now += afterMs;
       reads = 0;
-      const uses = await Promise.all([service.fullest(), service.fullest()]);
+      const uses = await Promise.all([readHoldUse(app), readHoldUse(app)]);
       expect(uses[0]).to.equal(uses[1]);
       return reads;
     };
@@ -145,17 +144,17 @@ eachStore("The capacity of a wallet", (store) => {
     expect(once).to.be.greaterThan(0);
     await issue("25.00");
     expect(await readsOf(59_000)).to.equal(0);
-    expect(await service.fullest()).to.deep.equal([]);
+    expect(await readHoldUse(app)).to.deep.equal([]);
     tookMs = 1_000;
     expect(await readsOf(1_000)).to.equal(once);
-    expect((await service.fullest()).map(({ used }) => used)).to.deep.equal([1]);
+    expect((await readHoldUse(app)).map(({ used }) => used)).to.deep.equal([1]);
     expect(await readsOf(499_000 * once)).to.equal(0);
     expect(await readsOf(1_000 * once)).to.equal(once);
     // A clock that was set back does not keep an old result.
     expect(await readsOf(-10_000_000)).to.equal(once);
     isAway = true;
     now += 10_000_000;
-    expect(await service.fullest().catch(String)).to.equal("Error: the store is away");
+    expect(await readHoldUse(app).catch(String)).to.equal("Error: the store is away");
     isAway = false;
     expect(await readsOf(0)).to.equal(once);
   });
@@ -180,7 +179,7 @@ eachStore("The capacity of a wallet", (store) => {
     const wallet = await shop.addWallet("ethereum", { address });
     const other = await shop.addOrganization();
     const asked = (owner: Id<"organization">, amount?: string) =>
-      refusal(capacity().capacity(owner, wallet.id, amount));
+      refusal(getWalletCapacity(shop.app, owner, wallet.id, amount));
     expect((await asked(other)).status).to.equal(404);
     expect((await asked(shop.organizationId, "1.0000001")).status).to.equal(400);
     expect((await asked(shop.organizationId, "0")).status).to.equal(400);

@@ -1,10 +1,10 @@
 // The warning to an organization, and the recycling of holds, while the amounts of one price at an address are used up.
 import { expect } from "chai";
-import { isSameCrowd } from "../../../../src/features/invoices/capacity/watch.ts";
+import { isSameCrowd, watchCapacity } from "../../../../src/features/invoices/capacity/watch.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
-import { createRelay } from "../../../../src/platform/events/relay.ts";
+import { createRelay, type Subscriber } from "../../../../src/platform/events/relay.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -22,7 +22,9 @@ eachStore("The amounts of one price at an address", (store) => {
 
   /** The relay of another server on the same store. */
   function relay() {
-    const { db, clock, ids, capacityWatch } = shop.counter.app.app;
+    const { app } = shop.counter.app;
+    const { db, clock, ids } = app;
+    const capacityWatch: Subscriber = (tx, relayed) => watchCapacity(tx, app, relayed);
     const leases = createLeases({ db, clock, ids, actor: systemActor("tests") });
     const worker = createRelay({ db, leases, subscribers: [capacityWatch], context: testContext });
     return async () => {
@@ -56,7 +58,7 @@ eachStore("The amounts of one price at an address", (store) => {
     const now = clock.now();
     const state = { ...read, cursorTime: now };
     const agreed = () => Promise.resolve(now);
-    while ((await settlement.sweepDeadlines(db, "sandbox", state, now, agreed)) > 0);
+    while ((await settlement.sweepDeadlines("sandbox", state, now, agreed)) > 0);
   }
   const cancel = (one: Json) =>
     expectStatus(shop.post(`/invoices/${String(one["id"])}/cancel`), 200);

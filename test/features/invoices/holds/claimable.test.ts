@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import {
   claimableNetworks,
   claimableTerms,
@@ -35,7 +36,7 @@ anyStore("The terms of a transaction that a payer claims", (store) => {
     });
     await shop.choose(issued.checkoutId, "ethereum", "USDC");
     await shop.choose(issued.checkoutId, "tron", "USDT");
-    invoice = await shop.invoices.get(shop.organizationId, issued.id);
+    invoice = await getInvoice(shop.app, shop.organizationId, issued.id);
   });
 
   /** Returns the terms on Ethereum while holds are changed. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
+import { cancelInvoice } from "../../../../src/features/invoices/invoices.ts";
 import {
   searchAmount,
   type AmountSearch,
@@ -13,6 +14,7 @@ import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { peggedToken, stated } from "../../../support/pegged-token.ts";
+import { appOf } from "../../../support/context.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { unmarked } from "../../../support/hold-marks.ts";
@@ -40,7 +42,7 @@ eachStore("The amounts of holds", (store) => {
     await shop.addWallet("bsc", { address: `0x${"7".repeat(40)}` });
     const issue = async () => (await shop.create({ network: "bsc" })).id;
     [first, second, dead] = [await issue(), await issue(), await issue()];
-    await shop.invoices.cancel(testContext, shop.organizationId, dead);
+    await cancelInvoice(shop.app, testContext, shop.organizationId, dead);
   });
 
   /** Opens another address at which these amounts are held, for an invoice that can be paid or a dead one. */
@@ -106,7 +108,7 @@ eachStore("The amounts of holds", (store) => {
     randomBytes: RandomBytes = systemRandom,
   ) =>
     shop.db.write(testContext, (tx) =>
-      holdAmounts(listen(tx), { ids: shop.ids, randomBytes }, requests),
+      holdAmounts(listen(tx), appOf({ db: shop.db, ids: shop.ids, randomBytes }), requests),
     );
   const storedAt = ({ address }: HoldPlace) =>
     shop.db.find(holds, "WHERE address = $1 ORDER BY amount", [address]);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { cancelInvoice } from "../../../../src/features/invoices/invoices.ts";
 import {
   exactMatches,
   hasEndedHolds,
@@ -7,7 +8,7 @@ import {
   type HoldMatch,
   type MatchCandidate,
 } from "../../../../src/features/invoices/holds/matching.ts";
-import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
@@ -176,13 +177,13 @@ anyStore("Transfers to a shared address", (store) => {
       await setWindow(7);
       const { id } = await issue("80.00");
       await setWindow(days);
-      const canceled = await shop.invoices.cancel(testContext, organizationId, id);
+      const canceled = await cancelInvoice(shop.app, testContext, organizationId, id);
       expect(canceled.lateUntil).to.equal(shop.now() + lasts);
       const held = await shop.db.find(holds, "WHERE invoice_id = $1", [id]);
       expect(held.map(({ endsAt }) => endsAt)).to.deep.equal([canceled.lateUntil]);
     }
     const draft = await shop.create({ network: "ethereum", draft: true });
-    const canceled = await shop.invoices.cancel(testContext, organizationId, draft.id);
+    const canceled = await cancelInvoice(shop.app, testContext, organizationId, draft.id);
     expect(canceled.lateUntil).to.equal(null);
   });
 

@@ -1,5 +1,7 @@
 // Addresses of extended keys: which invoice gets which, and when one is given again.
 import { expect } from "chai";
+import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../../../src/features/invoices/issuing/create.ts";
 import {
   doubtRecyclable,
   endRecycling,
@@ -197,7 +199,7 @@ eachStore("An address of an extended key", (store) => {
     const made = await issue({ ...optional, paymentOptions });
     expect(await indexOf(made)).to.equal(atLink(0));
     await shop.choose(made.checkoutId, "ethereum", "USDT");
-    const shown = await shop.invoices.get(shop.organizationId, made.id);
+    const shown = await getInvoice(shop.app, shop.organizationId, made.id);
     expect(shown).to.include({ tokenSymbol: "USDT", payableAmount: 25_000_000n });
     expect(shown.walletAddress).not.to.equal(made.walletAddress);
     expect(await indexOf(made)).to.equal(gap);
@@ -212,7 +214,7 @@ eachStore("An address of an extended key", (store) => {
     ]);
     expect(await indexOf(made)).to.equal(atLink(0));
     expect(await nextIndex()).to.equal(atLink(0) + 1);
-    const shown = await shop.invoices.get(shop.organizationId, made.id);
+    const shown = await getInvoice(shop.app, shop.organizationId, made.id);
     expect(shown).to.include({ tokenSymbol: "USDC", walletAddress: made.walletAddress });
   });
 
@@ -306,7 +308,7 @@ eachStore("An address of an extended key", (store) => {
     await archiveWallet(shop.app, testContext, shop.organizationId, walletId);
     const other = await shop.addOrganization();
     const theirs = await shop.addWallet("ethereum", { xpub: xpubs.first }, other);
-    const made = await shop.invoices.create(testContext, other, {
+    const made = await createInvoice(shop.app, testContext, other, {
       amount: "25.00",
       settlementCurrency: "USD",
       tokenSymbol: "USDT",

@@ -1,6 +1,7 @@
 // Options on two networks, whose USDT have 6 and 18 decimals and whose blocks are read apart.
 import { expect } from "chai";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import { makeHashClaims } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
@@ -47,7 +48,7 @@ anyStore("An invoice with options on two networks", (store) => {
       paymentOptions: networks.map((network) => ({ network, tokenSymbol: "USDT" })),
     });
   const shown = async ({ id }: { readonly id: `inv_${string}` }) =>
-    presentInvoice(await shop.invoices.get(shop.organizationId, id));
+    presentInvoice(await getInvoice(shop.app, shop.organizationId, id));
 
   /** Pays to an address of a network, and mines until it is confirmed. */
   async function pay(id: NetworkId, address: string | null, amount: bigint, name: string) {

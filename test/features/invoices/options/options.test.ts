@@ -1,6 +1,7 @@
 // The payer chooses among the tokens that the merchant offers, and pays on any of the holds.
 import { expect } from "chai";
 import { importInvoices } from "../../../../src/features/invoices/batches/import.ts";
+import { createInvoiceBatch } from "../../../../src/features/invoices/batches/batch.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { networkState, stateTable } from "../../../../src/platform/chain/state/network-state.ts";
@@ -449,9 +450,7 @@ eachStore("An invoice with several payment options", (store) => {
   });
 
   it("is created from a file, once, and paid on a hold that was chosen since", async () => {
-    const { invoiceBatches } = counter.app.app;
     const call = {
-      context: testContext,
       attempt: <T>(write: Promise<T>) => write,
       interruptible: <T>(work: (asked: () => boolean) => Promise<T>) => work(() => false),
       isSet: () => false,
@@ -460,9 +459,8 @@ eachStore("An invoice with several payment options", (store) => {
     const organizationId = merchant.organizationId as Id<"organization">;
     const file = (...lines: readonly string[]) =>
       importInvoices(
-        invoiceBatches,
+        (items) => createInvoiceBatch(counter.app.app, testContext, organizationId, items),
         call,
-        organizationId,
         ["externalId,amount,settlementCurrency,paymentOptions", ...lines].join("\n"),
       );
     const lines = [

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { remainingAmount } from "../../../../src/features/invoices/settlement/remaining.ts";
 import { findInvoice, type InvoiceRow } from "../../../../src/features/invoices/store.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { appOf } from "../../../support/context.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 import { expectDigits } from "../../../support/pegged-token.ts";
@@ -31,12 +31,17 @@ anyStore("The amount that remains to be paid", (store) => {
     changes: Partial<InvoiceRow>,
     { before = unpaid, networks = shop.networks } = {},
   ): Promise<bigint | null> {
-    const deps = { ids: shop.ids, randomBytes: systemRandom, networks };
+    const { enabled, enabledIds } = shop.app.networks;
+    const app = appOf({
+      db: shop.db,
+      ids: shop.ids,
+      networks: { enabled, known: networks, enabledIds },
+    });
     let found: bigint | null = null;
     return whileBroken(
       shop.db,
       async (tx) => {
-        found = await remainingAmount(tx, deps, before, { ...partly, ...changes }, shop.now());
+        found = await remainingAmount(tx, app, shop.now(), before, { ...partly, ...changes });
       },
       () => Promise.resolve(found),
     );

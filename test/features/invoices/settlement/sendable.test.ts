@@ -1,6 +1,7 @@
 // Whatever an invoice asks for can be sent from a wallet of six decimals, and is credited when it is.
 import { expect } from "chai";
 import fc from "fast-check";
+import type { InTx } from "../../../../src/app.ts";
 import { powerOfTen, ratio } from "../../../../src/kernel/money/ratio.ts";
 import { payablePrice } from "../../../../src/features/invoices/holds/amounts.ts";
 import {
@@ -18,10 +19,7 @@ import {
   type Quote,
 } from "../../../../src/features/invoices/options/quotes.ts";
 import { invoiceStateOf } from "../../../../src/features/invoices/rules.ts";
-import {
-  remainingAmount,
-  type RemainingDependencies,
-} from "../../../../src/features/invoices/settlement/remaining.ts";
+import { remainingAmount } from "../../../../src/features/invoices/settlement/remaining.ts";
 import {
   paidAmountOf,
   payableTerms,
@@ -140,7 +138,7 @@ function play(tokens: readonly AnyToken[], amount: bigint, tolerance: string) {
       return [id, { id, tokens: [tokenOf(token)] } as unknown as Network];
     }),
   );
-  const deps = { networks } as unknown as RemainingDependencies;
+  const app = { networks: { known: networks } } as unknown as InTx;
   const noStore = null as unknown as Tx;
   const payments: PaymentRow[] = [];
   let row = openInvoice(amount, quotes, tolerance);
@@ -159,7 +157,7 @@ function play(tokens: readonly AnyToken[], amount: bigint, tolerance: string) {
       const quote = quotes[place % quotes.length];
       if (quote === undefined || quote.network === row.network) return;
       const current = putInForce(row, quote);
-      const remaining = await remainingAmount(noStore, deps, current, current, 0);
+      const remaining = await remainingAmount(noStore, app, 0, current, current);
       row = { ...current, remainingAmount: remaining };
     },
     async pay(units: bigint) {
@@ -179,7 +177,7 @@ function play(tokens: readonly AnyToken[], amount: bigint, tolerance: string) {
       const sums = { ...totals, seen: columns.seenAmount, confirmed: columns.confirmedAmount };
       const state = invoiceStateOf(statusTerms({ ...before, askedAmount }), sums, 0);
       const after: InvoiceRow = { ...before, ...state, ...columns, askedAmount };
-      row = { ...after, remainingAmount: await remainingAmount(noStore, deps, before, after, 0) };
+      row = { ...after, remainingAmount: await remainingAmount(noStore, app, 0, before, after) };
     },
   };
 }

@@ -1,10 +1,11 @@
 import { expect } from "chai";
+import { cancelInvoice, getInvoice } from "../../../../src/features/invoices/invoices.ts";
 import {
   matchHolds,
   type ChainEvidence,
 } from "../../../../src/features/invoices/holds/matching.ts";
 import { noPayments, type PaymentTotals } from "../../../../src/features/invoices/rules.ts";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import {
   watchedAddresses,
   watchedAmong,
@@ -62,7 +63,7 @@ eachStore("an invoice's payments", (store) => {
     );
     await shop.settle("tron", whole, state);
   };
-  const read = (invoice: InvoiceView) => shop.invoices.get(shop.organizationId, invoice.id);
+  const read = (invoice: InvoiceView) => getInvoice(shop.app, shop.organizationId, invoice.id);
   const shown = async (invoice: InvoiceView) => presentInvoice(await read(invoice));
   const told = async (invoice: InvoiceView) => {
     const rows = await shop.db.find(events, "WHERE object_id = $1 ORDER BY id", [invoice.id]);
@@ -343,7 +344,7 @@ eachStore("the deadline of an invoice", (store) => {
     return shop.sweep(state);
   };
   const status = async (invoice: InvoiceView) =>
-    (await shop.invoices.get(shop.organizationId, invoice.id)).status;
+    (await getInvoice(shop.app, shop.organizationId, invoice.id)).status;
 
   it("passes by the time of the chain, not by the server's clock", async () => {
     const invoice = await shop.create();
@@ -368,7 +369,7 @@ eachStore("the deadline of an invoice", (store) => {
     await shop.settle("tron", totals, state);
     shop.advance(2 * hour);
     expect(await sweep()).to.equal(1);
-    const read = await shop.invoices.get(shop.organizationId, part.id);
+    const read = await getInvoice(shop.app, shop.organizationId, part.id);
     expect(presentInvoice(read)).to.include({
       status: "expired",
       exception: "underpaid",
@@ -376,7 +377,7 @@ eachStore("the deadline of an invoice", (store) => {
       remainingAmount: "15.00",
     });
     expect(await status(enough)).to.equal("confirming");
-    const cancel = shop.invoices.cancel(testContext, shop.organizationId, part.id);
+    const cancel = cancelInvoice(shop.app, testContext, shop.organizationId, part.id);
     expect(await refusal(cancel)).to.have.property("code", "invoice_not_cancelable");
   });
 
@@ -421,12 +422,12 @@ eachStore("the deadline of an invoice", (store) => {
     const [late, gone] = [await shop.create(), await shop.create()];
     shop.advance(2 * hour);
     await sweep();
-    await shop.invoices.cancel(testContext, shop.organizationId, gone.id);
+    await cancelInvoice(shop.app, testContext, shop.organizationId, gone.id);
     const state = await shop.scan("tron");
     const seen = late.payableAmount ?? 0n;
     const totals = { ...noPayments, seen, confirmed: seen, isLate: true, completedAt: shop.now() };
     await shop.settle("tron", new Map([[late.id, totals]]), state);
-    const read = await shop.invoices.get(shop.organizationId, late.id);
+    const read = await getInvoice(shop.app, shop.organizationId, late.id);
     expect(presentInvoice(read)).to.include({ status: "paid", exception: "late" });
     expect(await status(gone)).to.equal("canceled");
   });

@@ -4,7 +4,7 @@ import {
   claimableNetworks,
   claimableTerms,
 } from "../../../../src/features/invoices/holds/claimable.ts";
-import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { makeClaimExaminer } from "../../../../src/features/payments/hash-claims/examiner.ts";
 import {
   paymentClaims,

@@ -1,6 +1,6 @@
 // The transfers that are entered for a submitted transaction, and its result.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import {
   recordClaimedTransfers,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import { makeHashClaims } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { presentClaim } from "../../../../src/features/payments/inbox/present-transfer.ts";

@@ -1,6 +1,6 @@
 // Whether a payment was made before its invoice, by the order of the chain instead of its times.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { wallets } from "../../../../src/features/wallets/table.ts";
 import { transfers } from "../../../../src/features/payments/table.ts";

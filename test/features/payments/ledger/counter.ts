@@ -120,7 +120,6 @@ export async function openCounter(
       const finalTime = () => Promise.resolve(state.tipTime);
       while (
         (await settlement.sweepDeadlines(
-          db,
           state.network,
           { ...state, cursorTime: state.tipTime },
           app.clock.now(),

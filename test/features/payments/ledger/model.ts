@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import { transfers, type TransferRow } from "../../../../src/features/payments/table.ts";
 import { minute, second, type Instant } from "../../../../src/kernel/clock.ts";

@@ -1,9 +1,10 @@
+import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
 import {
   claimableNetworks,
   claimableTerms,
 } from "../../../../src/features/invoices/holds/claimable.ts";
 import { matchHolds } from "../../../../src/features/invoices/holds/matching.ts";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import {
   watchedAddresses,
   watchedAmong,
@@ -120,7 +121,7 @@ export function openMarket(
       throw new Error("the worker never comes to an end");
     },
     read: async ({ organizationId, id }) =>
-      presentInvoice(await shop.invoices.get(organizationId, id)),
+      presentInvoice(await getInvoice(shop.app, organizationId, id)),
     async payments(query = {}, organizationId = shop.organizationId) {
       const page = await service.list(organizationId, query);
       return { data: page.data.map(presentPayment), nextCursor: page.nextCursor };

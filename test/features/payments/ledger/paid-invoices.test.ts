@@ -1,6 +1,7 @@
 // Payments together with their invoices, wallets and holds; only the chain is scripted.
 import { expect } from "chai";
-import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/present.ts";
+import { cancelInvoice } from "../../../../src/features/invoices/invoices.ts";
+import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
 import { xpubs } from "../../../support/merchants.ts";
@@ -171,7 +172,7 @@ eachStore("Invoices that are paid", (store) => {
   it("leave payments to the merchant's review when they were canceled", async () => {
     await addWallet();
     const invoice = await issue();
-    await shop.invoices.cancel(testContext, shop.organizationId, invoice.id);
+    await cancelInvoice(shop.app, testContext, shop.organizationId, invoice.id);
     pay(invoice, "25");
     chain.mine([], 11);
     await market.look();

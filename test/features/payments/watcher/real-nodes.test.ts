@@ -1,6 +1,6 @@
 // The watcher against real EVM nodes, one of them behind an endpoint that answers like a TRON node.
 import { expect } from "chai";
-import type { InvoiceView } from "../../../../src/features/invoices/present.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import { createJsonRpcClient } from "../../../../src/platform/chain/evm/client.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isExternalIdTaken } from "../../../../src/features/invoices/issuing/insert.ts";
+import { isExternalIdTaken } from "../../../../src/features/invoices/issuing/create.ts";
 import { UniqueViolation } from "../../../../src/platform/database/errors.ts";
 
 describe("A taken externalId", () => {

@@ -1,8 +1,91 @@
+import { perApp, type App } from "../../../app.ts";
+import { minute, type Instant } from "../../../kernel/clock.ts";
+import { notFound } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { parseMoneyField } from "../../../kernel/money/money.ts";
 import { powerOfTen } from "../../../kernel/money/ratio.ts";
 import type { Network, NetworkToken } from "../../../platform/chain/networks.ts";
-import { encodeAmount } from "../../../platform/database/schema/table.ts";
 import type { Reader } from "../../../platform/database/database.ts";
+import { encodeAmount } from "../../../platform/database/schema/table.ts";
+import { findWallet, type WalletView } from "../../wallets/store.ts";
 import { amountRange, placesIn, type AmountToken } from "../holds/amounts.ts";
+
+/** A wallet with its remaining capacity. */
+export interface WalletCapacity {
+  readonly wallet: WalletView;
+  /** For an address; `use` is null if no amount of the token is held. */
+  readonly tokens: readonly { readonly token: NetworkToken; readonly use: BandUse | null }[];
+}
+
+/**
+ * Returns a wallet's capacity at the price `amount`, in tokens as decimal text; without it, at the price with the largest
+ * used share. @throws a 404 problem if the organization has no wallet with this id
+ */
+export async function getWalletCapacity(
+  { db, networks }: App,
+  organizationId: Id<"organization">,
+  walletId: Id<"wallet">,
+  amount?: string,
+): Promise<WalletCapacity> {
+  const wallet = await findWallet(db, organizationId, walletId);
+  if (wallet === null) throw notFound();
+  const network = networks.known.get(wallet.network);
+  const { address } = wallet;
+  if (network === undefined || address === null) return { wallet, tokens: [] };
+  const place = { network: network.id, address };
+  const tokens = network.tokens.map(async (token) => {
+    const asset = tokenAsset(token.symbol, token.decimals);
+    const use =
+      amount === undefined
+        ? await fullestBand(db, place, token)
+        : await bandUse(
+            db,
+            place,
+            token,
+            parseMoneyField({ parameter: "amount" }, amount, asset).units,
+          );
+    return { token, use };
+  });
+  return { wallet, tokens: await Promise.all(tokens) };
+}
+
+/**
+ * Returns the price with the largest used share of each enabled network. Because that reads all holds, the result may be
+ * a minute old, or older if reading is slow: at most one part in five hundred of the time is spent on reading it.
+ */
+export function readHoldUse(app: App): Promise<readonly HoldUse[]> {
+  return recentHoldUseIn(app)();
+}
+
+const holdUseForMs = minute;
+const holdUseRestsFor = 500;
+
+const recentHoldUseIn = perApp(({ db, clock, networks }) => {
+  let known: { readonly uses: Promise<readonly HoldUse[]>; at: Instant; forMs: number } | null =
+    null;
+
+  async function read(begun: Instant): Promise<readonly HoldUse[]> {
+    try {
+      const uses = await holdUse(db, networks.enabled.values());
+      const at = clock.now();
+      const forMs = Math.max(holdUseForMs, holdUseRestsFor * Math.max(0, at - begun));
+      if (known !== null) known = { ...known, at, forMs };
+      return uses;
+    } catch (error) {
+      known = null;
+      throw error;
+    }
+  }
+
+  return () => {
+    const now = clock.now();
+    if (known === null || Math.abs(now - known.at) >= known.forMs) {
+      known = { uses: read(now), at: now, forMs: Infinity };
+    }
+    return known.uses;
+  };
+});
 
 /** The number of held amounts of a price. */
 export interface BandUse {

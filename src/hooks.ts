@@ -1,0 +1,23 @@
+import type { App } from "./app.ts";
+import { once } from "./platform/once.ts";
+
+const gate = once(() => import("./compose/issuing-gate.ts"));
+const services = once(() => import("./compose/services.ts"));
+const subscriptions = once(() => import("./features/billing/subscriptions/issuing-gate.ts"));
+const payments = once(() => import("./features/payments/listing.ts"));
+
+/**
+ * The calls of lower features to higher ones. Each loads the feature that does it with its first call, so that a command
+ * loads only what it calls; a server has loaded all of them when it starts.
+ */
+export const hooks: App["hooks"] = {
+  mayIssue: async (...args) => (await gate()).mayIssue(...args),
+  // Billing is not made of functions yet.
+  async managedChanged(tx, app, at, invoices) {
+    const applyPayments = await (await services()).makersOf(app).paymentApplication();
+    await applyPayments(tx, invoices, at);
+  },
+  countStarted: async (...args) => (await subscriptions()).countStarted(...args),
+  countingPayments: async (...args) => (await payments()).countingPayments(...args),
+  invoicesOfTransaction: async (...args) => (await payments()).invoicesOfTransaction(...args),
+};
