@@ -128,10 +128,6 @@ export function makersOf(parts: App) {
   });
 
   // Payments and refunds.
-  const payments = once(async () => {
-    const { makePaymentService } = await import("../features/payments/service.ts");
-    return makePaymentService({ db, networks: known });
-  });
   const ledger = once(async () => {
     const { ledgerOf } = await import("./ledger.ts");
     return ledgerOf(parts, await settlement());
@@ -145,7 +141,6 @@ export function makersOf(parts: App) {
     catalog: config.plans,
     networks: enabled,
     managed: await managed(),
-    payments: await payments(),
   }));
   const balances = once(async () => {
     const { makeBalances } = await import("../features/billing/balances/balances.ts");
@@ -154,7 +149,7 @@ export function makersOf(parts: App) {
   const billingReader = once(async () => {
     const { makeBillingReader } = await import("../features/billing/invoices/service.ts");
     const catalog = config.plans;
-    return makeBillingReader({ db, catalog, payments: await payments(), checkoutUrl });
+    return makeBillingReader({ app: parts, db, catalog, checkoutUrl });
   });
   const announcer = once(async () => {
     const { makeBillingAnnouncer } = await import("../features/billing/announce.ts");
@@ -168,7 +163,7 @@ export function makersOf(parts: App) {
   });
   const creditSurplus = once(async () => {
     const { makeCreditSurplus } = await import("../features/billing/balances/surplus.ts");
-    return makeCreditSurplus({ payments: await payments(), balances: await balances() });
+    return makeCreditSurplus({ app: parts, balances: await balances() });
   });
   const voidInvoice = once(async () => {
     const { makeVoiding } = await import("../features/billing/invoices/void.ts");
@@ -419,7 +414,6 @@ export function makersOf(parts: App) {
     }),
     managed,
     settlement,
-    payments,
     decisions: once(async () => (await ledger()).decisions),
     transfers: once(async () => (await ledger()).transfers),
     refunds: once(async () => (await ledger()).refunds),
@@ -542,7 +536,7 @@ export function makersOf(parts: App) {
     }),
     oversight: once(async () => {
       const { makeOversight } = await import("../features/admin/cross-organization/queries.ts");
-      return makeOversight({ db, payments: await payments() });
+      return makeOversight(parts);
     }),
     installationStatus: once(async () => {
       const { makeInstallationStatus } = await import("./operations-status.ts");

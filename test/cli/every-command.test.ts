@@ -4,6 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command as Program } from "commander";
 import { expect } from "chai";
+import { listPayments } from "../../src/features/payments/payments.ts";
 import { declarationOf } from "../../src/cli/command-words.ts";
 import { exitCodes } from "../../src/cli/failures/exit-codes.ts";
 import { operator } from "../../src/cli/operator.ts";
@@ -196,7 +197,7 @@ async function fill(store: DeskStore): Promise<Samples> {
       url: "http://127.0.0.1:9/hook",
     });
     const { data: wallets } = await app.wallets.list(organizationId, {});
-    const { data: payments } = await app.payments.list(organizationId, {});
+    const { data: payments } = await listPayments(app, organizationId, {});
     const paid = await app.invoices.get(organizationId, invoiceId);
     await app.auth.login(context, { email: "ada@example.com", password });
     const { data: sessions } = await app.sessions.list({});

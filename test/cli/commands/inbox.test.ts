@@ -1,5 +1,6 @@
 // Money that found no invoice, at the terminal.
 import { expect } from "chai";
+import { listPayments } from "../../../src/features/payments/payments.ts";
 import { presentInvoice } from "../../../src/features/invoices/present.ts";
 import {
   TransferListRecord,
@@ -158,7 +159,7 @@ describe("till payments inbox", () => {
         await app.sandbox?.mine(context, 3);
         const [payment] = await until(
           "the payment in review",
-          async () => (await app.payments.list(organizationId, { status: ["review"] })).data,
+          async () => (await listPayments(app, organizationId, { status: ["review"] })).data,
           (found) => found.length > 0,
         );
         waiting.push(String(payment?.payment.id));

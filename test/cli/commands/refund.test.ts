@@ -1,5 +1,6 @@
 // Refunds at the terminal.
 import { expect } from "chai";
+import { listPayments } from "../../../src/features/payments/payments.ts";
 import { RefundListRecord, RefundRecord } from "../../../src/features/refunds/records.ts";
 import { until } from "../../support/until.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
@@ -34,7 +35,7 @@ async function openRefund(store: DeskStore) {
     const refund = await until(
       "the refund",
       async () => {
-        const { data } = await app.payments.list(organizationId, {});
+        const { data } = await listPayments(app, organizationId, {});
         const paymentId = data[0]?.payment.id;
         if (paymentId === undefined) return null;
         const wanted = { paymentId, amount: "25.00", address: payer };

@@ -1,8 +1,9 @@
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { InvoiceRow } from "../../invoices/store.ts";
 import { presentPayment } from "../../payments/present-payment.ts";
-import type { PaymentService } from "../../payments/service.ts";
+import { readPaymentsOf } from "../../payments/payments.ts";
 import type { Balances } from "./balances.ts";
 import { savePlatformInvoice } from "../store.ts";
 import type { PlatformInvoiceRow } from "../table.ts";
@@ -21,10 +22,10 @@ export type CreditSurplus = (
 ) => Promise<PlatformInvoiceRow>;
 
 export function makeCreditSurplus(deps: {
-  readonly payments: Pick<PaymentService, "ofInvoice">;
+  readonly app: InTx;
   readonly balances: Pick<Balances, "grantCredit" | "takeBack">;
 }): CreditSurplus {
-  const { payments, balances } = deps;
+  const { app, balances } = deps;
   return async (tx, at, invoice, collectionInvoices, confirmed) => {
     const { total, status, paidSurplus, number } = invoice;
     const above = confirmed - (status === "void" ? 0n : total);
@@ -36,7 +37,7 @@ export function makeCreditSurplus(deps: {
       return saved;
     }
     const { organizationId, currency, decimals, id } = invoice;
-    const hash = await newestTransaction(tx, payments, collectionInvoices, id);
+    const hash = await newestTransaction(tx, app, collectionInvoices, id);
     const by = hash === null ? "" : ` by transaction ${hash}`;
     await balances.grantCredit(tx, at, {
       organizationId,
@@ -58,7 +59,7 @@ export function makeCreditSurplus(deps: {
 /** Returns the hash of the newest confirmed payment of a platform invoice; null if none of `collectionInvoices` has one. */
 async function newestTransaction(
   tx: Tx,
-  payments: Pick<PaymentService, "ofInvoice">,
+  app: InTx,
   collectionInvoices: readonly InvoiceRow[],
   platformInvoiceId: string,
 ): Promise<string | null> {
@@ -66,7 +67,7 @@ async function newestTransaction(
     ({ metadata }) => metadata["platformInvoiceId"] === platformInvoiceId,
   );
   if (collectionInvoice === undefined) return null;
-  const counted = (await payments.ofInvoice(tx, collectionInvoice.id)).map(presentPayment);
+  const counted = (await readPaymentsOf(tx, app, collectionInvoice.id)).map(presentPayment);
   const confirmed = counted.filter(({ status }) => status === "confirmed");
   return confirmed.at(-1)?.transactionHash ?? null;
 }

@@ -1,3 +1,4 @@
+import type { InTx } from "../../../app.ts";
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -7,7 +8,7 @@ import type { Database, Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import { namesOf } from "../../organizations/store.ts";
-import type { PaymentService } from "../../payments/service.ts";
+import { readPaymentsOf } from "../../payments/payments.ts";
 import type { AdminInvoiceDetail, AdminInvoiceView, PlatformInvoiceView } from "../present.ts";
 import {
   platformInvoiceLines,
@@ -34,7 +35,7 @@ export type BillingReader = Bound<typeof methods>;
 interface Deps {
   readonly db: Database;
   readonly catalog: PlanCatalog;
-  readonly payments: Pick<PaymentService, "ofInvoice">;
+  readonly app: InTx;
   /** Returns the URL of a checkout. */
   readonly checkoutUrl: (checkoutId: string) => string;
 }
@@ -98,7 +99,7 @@ async function getAny(
   deps: Deps,
   platformInvoiceId: Id<"platformInvoice">,
 ): Promise<AdminInvoiceDetail> {
-  const { db, payments } = deps;
+  const { db, app } = deps;
   const row = await db.findOne(platformInvoices, "WHERE id = $1", [platformInvoiceId]);
   const [view] = row === null ? [] : await owned(deps, await views(deps, db, [row]));
   if (view === undefined) throw notFound();
@@ -109,7 +110,7 @@ async function getAny(
   );
   // One query per collection invoice: a long-standing debt has two, seldom more.
   const came = await Promise.all(
-    collectionInvoices.map(({ twinId }) => payments.ofInvoice(db, twinId)),
+    collectionInvoices.map(({ twinId }) => readPaymentsOf(db, app, twinId)),
   );
   return { ...view, payments: came.flat() };
 }
