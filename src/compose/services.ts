@@ -7,7 +7,7 @@ import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { isAllTest } from "../platform/config/enabled-networks.ts";
-import { checkoutUrl as checkoutUrlOf, type App } from "../app.ts";
+import type { App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
 export type ServiceMakers = ReturnType<typeof makersOf>;
@@ -39,7 +39,6 @@ export function makersOf(parts: App) {
   const { known, enabled } = networks;
   const common = { db, clock, ids, journal };
   const { verification } = config;
-  const checkoutUrl = (checkoutId: string) => checkoutUrlOf(parts, checkoutId);
 
   const leases = once(async () => {
     const { createLeases } = await import("../platform/jobs/leases.ts");
@@ -108,21 +107,19 @@ export function makersOf(parts: App) {
       await import("../features/payments/listing.ts");
     return makeInvoiceService({ ...(await gated()), invoicesOfTransaction, countingPayments });
   });
-  const managed = once(async () => {
-    const { makeManagedInvoices } = await import("../features/invoices/managed/service.ts");
-    return makeManagedInvoices(await issuing());
-  });
   const settlement = once(async () => {
     const { makeSettlement } = await import("../features/invoices/settlement/settlement.ts");
     const { countingPayments } = await import("../features/payments/listing.ts");
     const { countStarted } = await import("../features/billing/subscriptions/issuing-gate.ts");
+    const { applyPlatformPayments } =
+      await import("../features/billing/lifecycle/apply-payment.ts");
     return makeSettlement({
       ...common,
       randomBytes,
       networks: known,
       baseUrl,
       countingPayments,
-      invoicePaid: await paymentApplication(),
+      invoicePaid: (tx, rows, at) => applyPlatformPayments(tx, parts, at, rows),
       countStarted,
     });
   });
@@ -131,100 +128,6 @@ export function makersOf(parts: App) {
   const ledger = once(async () => {
     const { ledgerOf } = await import("./ledger.ts");
     return ledgerOf(parts, await settlement());
-  });
-
-  // Billing of the merchants.
-  const billing = once(async () => ({
-    db,
-    clock,
-    ids,
-    catalog: config.plans,
-    networks: enabled,
-    managed: await managed(),
-  }));
-  const balances = once(async () => {
-    const { makeBalances } = await import("../features/billing/balances/balances.ts");
-    return makeBalances({ ids, journal });
-  });
-  const billingReader = once(async () => {
-    const { makeBillingReader } = await import("../features/billing/invoices/service.ts");
-    const catalog = config.plans;
-    return makeBillingReader({ app: parts, db, catalog, checkoutUrl });
-  });
-  const announcer = once(async () => {
-    const { makeBillingAnnouncer } = await import("../features/billing/announce.ts");
-    const { views } = await billingReader();
-    return makeBillingAnnouncer({ journal, views, checkoutUrl });
-  });
-  const collectionInvoices = once(async () => {
-    const { makeCollectionInvoices } =
-      await import("../features/billing/invoices/collection-invoice.ts");
-    return makeCollectionInvoices(await billing());
-  });
-  const creditSurplus = once(async () => {
-    const { makeCreditSurplus } = await import("../features/billing/balances/surplus.ts");
-    return makeCreditSurplus({ app: parts, balances: await balances() });
-  });
-  const voidInvoice = once(async () => {
-    const { makeVoiding } = await import("../features/billing/invoices/void.ts");
-    return makeVoiding({
-      balances: await balances(),
-      collectionInvoices: await collectionInvoices(),
-      announcer: await announcer(),
-      creditSurplus: await creditSurplus(),
-    });
-  });
-  const cancellations = once(async () => {
-    const { makeCancellations } = await import("../features/billing/lifecycle/cancel.ts");
-    return makeCancellations({ announcer: await announcer(), voidInvoice: await voidInvoice() });
-  });
-  const billingTools = once(async () => {
-    const { billingWorkerName } = await import("../features/billing/lifecycle/worker.ts");
-    return {
-      ...(await billing()),
-      balances: await balances(),
-      announcer: await announcer(),
-      collectionInvoices: await collectionInvoices(),
-      checkoutUrl,
-      wake: () => {
-        wake(billingWorkerName);
-      },
-    };
-  });
-  const issuer = once(async () => {
-    const { makeIssuer } = await import("../features/billing/invoices/issuer.ts");
-    return makeIssuer(await billingTools());
-  });
-  const firstInvoices = once(async () => {
-    const { makeFirstInvoices } = await import("../features/billing/invoices/first-invoice.ts");
-    return makeFirstInvoices({
-      balances: await balances(),
-      issuer: await issuer(),
-      voidInvoice: await voidInvoice(),
-    });
-  });
-  const steps = once(async () => {
-    const { makeSubscriptionSteps } =
-      await import("../features/billing/lifecycle/subscription-steps.ts");
-    return makeSubscriptionSteps({
-      ...(await billingTools()),
-      issuer: await issuer(),
-      cancellations: await cancellations(),
-      firstInvoices: await firstInvoices(),
-    });
-  });
-  const paymentApplication = once(async () => {
-    const { makePaymentApplication } =
-      await import("../features/billing/lifecycle/apply-payment.ts");
-    return makePaymentApplication({
-      ...(await billingTools()),
-      creditSurplus: await creditSurplus(),
-      steps: await steps(),
-    });
-  });
-  const billingRun = once(async () => {
-    const { makeBillingRun } = await import("../features/billing/lifecycle/worker.ts");
-    return makeBillingRun({ ...(await billing()), logger, steps: await steps() });
   });
 
   // Payers.
@@ -412,7 +315,6 @@ export function makersOf(parts: App) {
       const { makeInvoiceBatchService } = await import("../features/invoices/batches/service.ts");
       return makeInvoiceBatchService(await gated());
     }),
-    managed,
     settlement,
     decisions: once(async () => (await ledger()).decisions),
     transfers: once(async () => (await ledger()).transfers),
@@ -430,7 +332,7 @@ export function makersOf(parts: App) {
     analytics,
     usage: once(async () => {
       const { makeUsageService } = await import("../features/usage/service.ts");
-      const { planInUse } = await import("../features/billing/subscriptions/current-plan.ts");
+      const { planInUse } = await import("../features/billing/subscriptions/views.ts");
       const { countUsage } = await analytics();
       return makeUsageService({
         clock,
@@ -462,47 +364,6 @@ export function makersOf(parts: App) {
         keys: makeReceiptKeys({ db, clock, journal, secret }),
       });
     }),
-    billingReader,
-    billingRun,
-    steps,
-    balances,
-    billingOperator: once(async () => {
-      const { makeBillingOperator } = await import("../features/billing/operator/service.ts");
-      return makeBillingOperator({
-        ...(await billingTools()),
-        issuer: await issuer(),
-        billingRun: await billingRun(),
-        cancellations: await cancellations(),
-      });
-    }),
-    balanceService: once(async () => {
-      const { makeBalanceService } = await import("../features/billing/balances/service.ts");
-      return makeBalanceService({ ...(await billing()), balances: await balances() });
-    }),
-    receiveWallet: once(async () => {
-      const { makeReceiveWalletService } =
-        await import("../features/billing/invoices/receive-wallet.ts");
-      return makeReceiveWalletService({
-        db,
-        clock,
-        journal,
-        wallets: await wallets(),
-        networks: enabled,
-      });
-    }),
-    subscriptions: once(async () => {
-      const { makeSubscriptionService } =
-        await import("../features/billing/subscriptions/service.ts");
-      return makeSubscriptionService({
-        ...(await billingTools()),
-        issuer: await issuer(),
-        firstInvoices: await firstInvoices(),
-      });
-    }),
-    usageWatch: once(async () => {
-      const { makeUsageWatch } = await import("../features/billing/subscriptions/issuing-gate.ts");
-      return makeUsageWatch({ clock, announcer: await announcer() });
-    }),
     exports: once(async () => {
       const { makeExportService } = await import("../features/exports/service.ts");
       return makeExportService({ ...common, stopping: parts.stopping, networks: known });
@@ -517,7 +378,7 @@ export function makersOf(parts: App) {
         organizations: await organizations(),
         walletsOf,
         subscriptionsOf: (reader: Reader, organizationIds: readonly Id<"organization">[]) =>
-          subscriptionsOf({ checkoutUrl }, reader, organizationIds),
+          subscriptionsOf(reader, parts, organizationIds),
       });
     }),
     installation: once(async () => {

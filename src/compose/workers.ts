@@ -1,3 +1,5 @@
+import { billingHandlers } from "../features/billing/lifecycle/worker.ts";
+import { watchUsage } from "../features/billing/subscriptions/usage-watch.ts";
 import { createSealer } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
@@ -17,7 +19,7 @@ export function makeWorkers(app: Wired): Worker[] {
     createRelay({
       db,
       leases,
-      subscribers: [app.usageWatch, app.capacityWatch, app.fanOut],
+      subscribers: [(tx, relayed) => watchUsage(tx, app, relayed), app.capacityWatch, app.fanOut],
       context: systemContext("relay"),
     }),
     createSealer({
@@ -36,7 +38,7 @@ export function makeWorkers(app: Wired): Worker[] {
     }),
     ...Object.entries({
       maintenance: [...makeMaintenance(app, app.auditLogs), makeScheduledBackup(app)],
-      billing: app.billingRun.handlers,
+      billing: billingHandlers(app),
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";
       return createQueueWorker({

@@ -18,7 +18,7 @@ import { refundsModule } from "./refunds/module.ts";
 import { checkoutModule } from "./checkout/module.ts";
 import { paymentLinksModule } from "./payment-links/module.ts";
 import { receiptsModule } from "./receipts/module.ts";
-import { billingModule } from "./billing/module.ts";
+import { billingModule } from "./billing/api.ts";
 import { exportsModule } from "./exports/module.ts";
 import { analyticsModule } from "./analytics/module.ts";
 import { adminModule } from "./admin/module.ts";

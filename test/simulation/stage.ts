@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import { makeServices, type Services } from "../../src/compose/services.ts";
+import { setReceiveWallet } from "../../src/features/billing/invoices/receive-wallet.ts";
+import { selectPlan } from "../../src/features/billing/subscriptions/subscriptions.ts";
 import { makeApp } from "../../src/app.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
@@ -250,7 +252,10 @@ async function settleIn(
   const add = (owner: Id<"organization">, receiver: { address: string } | { xpub: string }) =>
     services.wallets.create(testContext, owner, { label: "W", network: networkId, ...receiver });
   const receiving = await add(platform.id, { xpub: xpubOf(9) });
-  await services.receiveWallet.set(testContext, { walletId: receiving.id, tokenSymbol: "USDT" });
+  await setReceiveWallet(services.app, testContext, {
+    walletId: receiving.id,
+    tokenSymbol: "USDT",
+  });
   const organizations: Id<"organization">[] = [];
   const wallets: { shared: Id<"wallet">; own: Id<"wallet"> }[] = [];
   for (let place = 0; place < 4; place += 1) {
@@ -263,8 +268,8 @@ async function settleIn(
   const [first, second] = organizations;
   if (first === undefined || second === undefined) throw new Error("there are fewer merchants");
   await add(first, { address: `0x${idleAddress}` });
-  await services.subscriptions.select(testContext, first, "free");
-  await services.subscriptions.select(testContext, second, "small");
+  await selectPlan(services.app, testContext, first, "free");
+  await selectPlan(services.app, testContext, second, "small");
   await services.leases.releaseAll();
   return { organizations, wallets };
 }

@@ -1,4 +1,6 @@
+import type { App } from "../../app.ts";
 import type { Program } from "../../compose/app.ts";
+import { setReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
 import { NetworkNotEnabled } from "../../features/wallets/errors.ts";
 import { readReceiver } from "../../features/wallets/rules.ts";
 import { Problem } from "../../kernel/errors.ts";
@@ -63,7 +65,7 @@ export function receiverFault(networks: readonly Network[], text: string): strin
  * wallet. Null: none.
  */
 export async function addWallets(
-  app: Pick<Program, "wallets" | "receiveWallet">,
+  app: App & Pick<Program, "wallets">,
   context: WriteContext,
   organizationId: Id<"organization">,
   first: NamedReceiver | null,
@@ -75,7 +77,7 @@ export async function addWallets(
   if (receiving === null) return;
   const isSame = first !== null && isSameReceiver(first, receiving);
   const { id } = isSame && wallet !== null ? wallet : await add(receiving, "Platform");
-  await app.receiveWallet.set(context, { walletId: id, tokenSymbol: receiving.tokenSymbol });
+  await setReceiveWallet(app, context, { walletId: id, tokenSymbol: receiving.tokenSymbol });
 }
 
 function isSameReceiver(one: NamedReceiver, other: NamedReceiver): boolean {
