@@ -2,7 +2,7 @@ import type { App } from "./app.ts";
 import { once } from "./platform/once.ts";
 
 const gate = once(() => import("./compose/issuing-gate.ts"));
-const services = once(() => import("./compose/services.ts"));
+const platformPayments = once(() => import("./features/billing/lifecycle/apply-payment.ts"));
 const subscriptions = once(() => import("./features/billing/subscriptions/issuing-gate.ts"));
 const payments = once(() => import("./features/payments/listing.ts"));
 
@@ -12,11 +12,7 @@ const payments = once(() => import("./features/payments/listing.ts"));
  */
 export const hooks: App["hooks"] = {
   mayIssue: async (...args) => (await gate()).mayIssue(...args),
-  // Billing is not made of functions yet.
-  async managedChanged(tx, app, at, invoices) {
-    const applyPayments = await (await services()).makersOf(app).paymentApplication();
-    await applyPayments(tx, invoices, at);
-  },
+  managedChanged: async (...args) => (await platformPayments()).applyPlatformPayments(...args),
   countStarted: async (...args) => (await subscriptions()).countStarted(...args),
   countingPayments: async (...args) => (await payments()).countingPayments(...args),
   invoicesOfTransaction: async (...args) => (await payments()).invoicesOfTransaction(...args),

@@ -95,20 +95,8 @@ export const commandLists = {
     async () => (await import("../features/organizations/commands.ts")).originCommands,
   ),
   billing: list(
-    "billingReader",
+    "app",
     async () => (await import("../features/billing/commands.ts")).billingCommands,
-  ),
-  billingOperator: list(
-    "billingOperator",
-    async () => (await import("../features/billing/commands.ts")).billingOperatorCommands,
-  ),
-  balance: list(
-    "balanceService",
-    async () => (await import("../features/billing/commands.ts")).balanceCommands,
-  ),
-  receiveWallet: list(
-    "receiveWallet",
-    async () => (await import("../features/billing/commands.ts")).receiveWalletCommands,
   ),
   analytics: list(
     "app",

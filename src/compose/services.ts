@@ -1,14 +1,13 @@
-import type { ManagedInvoices } from "../features/billing/invoices/collection-invoice.ts";
 import type { SandboxService } from "../features/payments/sandbox/service.ts";
 import { systemActor } from "../kernel/actor.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { checkoutUrl as checkoutUrlOf, perApp, type App } from "../app.ts";
+import type { App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
-export type ServiceMakers = ReturnType<typeof newMakers>;
+export type ServiceMakers = ReturnType<typeof makersOf>;
 export type ServiceName = keyof ServiceMakers;
 export type ServiceOf<Name extends ServiceName> = NonNullable<
   Awaited<ReturnType<ServiceMakers[Name]>>
@@ -30,16 +29,13 @@ export async function makeServices(parts: App): Promise<Services> {
  * Returns the functions that make the services. A command makes the one that it calls, and so loads only what that
  * needs; a server makes all of them.
  */
-export const makersOf = perApp(newMakers);
-
-function newMakers(parts: App) {
+export function makersOf(parts: App) {
   const { config, db, journal, secret, clock, ids, randomBytes, logger, baseUrl } = parts;
   const { networks } = parts;
   const wake = (worker: string) => parts.running?.wake(worker);
   const { known, enabled } = networks;
   const common = { db, clock, ids, journal };
   const { verification } = config;
-  const checkoutUrl = (checkoutId: string) => checkoutUrlOf(parts, checkoutId);
 
   const leases = once(async () => {
     const { createLeases } = await import("../platform/jobs/leases.ts");
@@ -49,122 +45,12 @@ function newMakers(parts: App) {
     const { createJobs } = await import("../platform/jobs/queue.ts");
     return createJobs({ ids, wake });
   });
-  // Invoices.
-  const managed = once(async (): Promise<ManagedInvoices> => {
-    const { prepareManagedInvoice, withdrawInvoice } =
-      await import("../features/invoices/managed.ts");
-    const { lockInvoices } = await import("../features/invoices/store.ts");
-    return {
-      prepare: (tx, ...rest) => prepareManagedInvoice(tx, parts, ...rest),
-      lock: lockInvoices,
-      withdraw: (tx, ...rest) => withdrawInvoice(tx, parts, ...rest),
-    };
-  });
-  const settlement = once(async () => (await import("./ledger.ts")).settlementOf(parts));
 
   // Payments and refunds.
-  const payments = once(async () => {
-    const { makePaymentService } = await import("../features/payments/service.ts");
-    return makePaymentService({ db, networks: known });
-  });
+  const settlement = once(async () => (await import("./ledger.ts")).settlementOf(parts));
   const ledger = once(async () => {
     const { ledgerOf } = await import("./ledger.ts");
     return ledgerOf(parts, await settlement());
-  });
-
-  // Billing of the merchants.
-  const billing = once(async () => ({
-    db,
-    clock,
-    ids,
-    catalog: config.plans,
-    networks: enabled,
-    managed: await managed(),
-    payments: await payments(),
-  }));
-  const balances = once(async () => {
-    const { makeBalances } = await import("../features/billing/balances/balances.ts");
-    return makeBalances({ ids, journal });
-  });
-  const billingReader = once(async () => {
-    const { makeBillingReader } = await import("../features/billing/invoices/service.ts");
-    const catalog = config.plans;
-    return makeBillingReader({ db, catalog, payments: await payments(), checkoutUrl });
-  });
-  const announcer = once(async () => {
-    const { makeBillingAnnouncer } = await import("../features/billing/announce.ts");
-    const { views } = await billingReader();
-    return makeBillingAnnouncer({ journal, views, checkoutUrl });
-  });
-  const collectionInvoices = once(async () => {
-    const { makeCollectionInvoices } =
-      await import("../features/billing/invoices/collection-invoice.ts");
-    return makeCollectionInvoices(await billing());
-  });
-  const creditSurplus = once(async () => {
-    const { makeCreditSurplus } = await import("../features/billing/balances/surplus.ts");
-    return makeCreditSurplus({ payments: await payments(), balances: await balances() });
-  });
-  const voidInvoice = once(async () => {
-    const { makeVoiding } = await import("../features/billing/invoices/void.ts");
-    return makeVoiding({
-      balances: await balances(),
-      collectionInvoices: await collectionInvoices(),
-      announcer: await announcer(),
-      creditSurplus: await creditSurplus(),
-    });
-  });
-  const cancellations = once(async () => {
-    const { makeCancellations } = await import("../features/billing/lifecycle/cancel.ts");
-    return makeCancellations({ announcer: await announcer(), voidInvoice: await voidInvoice() });
-  });
-  const billingTools = once(async () => {
-    const { billingWorkerName } = await import("../features/billing/lifecycle/worker.ts");
-    return {
-      ...(await billing()),
-      balances: await balances(),
-      announcer: await announcer(),
-      collectionInvoices: await collectionInvoices(),
-      checkoutUrl,
-      wake: () => {
-        wake(billingWorkerName);
-      },
-    };
-  });
-  const issuer = once(async () => {
-    const { makeIssuer } = await import("../features/billing/invoices/issuer.ts");
-    return makeIssuer(await billingTools());
-  });
-  const firstInvoices = once(async () => {
-    const { makeFirstInvoices } = await import("../features/billing/invoices/first-invoice.ts");
-    return makeFirstInvoices({
-      balances: await balances(),
-      issuer: await issuer(),
-      voidInvoice: await voidInvoice(),
-    });
-  });
-  const steps = once(async () => {
-    const { makeSubscriptionSteps } =
-      await import("../features/billing/lifecycle/subscription-steps.ts");
-    return makeSubscriptionSteps({
-      ...(await billingTools()),
-      issuer: await issuer(),
-      cancellations: await cancellations(),
-      firstInvoices: await firstInvoices(),
-    });
-  });
-  const paymentApplication = once(async () => {
-    const { makePaymentApplication } =
-      await import("../features/billing/lifecycle/apply-payment.ts");
-    return makePaymentApplication({
-      ...(await billingTools()),
-      creditSurplus: await creditSurplus(),
-      steps: await steps(),
-    });
-  });
-  const billingRun = once(async () => {
-    const { makeBillingRun } = await import("../features/billing/lifecycle/worker.ts");
-    return makeBillingRun({ ...(await billing()), logger, steps: await steps() });
   });
 
   // Payers.
@@ -208,9 +94,7 @@ function newMakers(parts: App) {
     app: () => Promise.resolve(parts),
     leases,
     jobs,
-    managed,
     settlement,
-    payments,
     decisions: once(async () => (await ledger()).decisions),
     transfers: once(async () => (await ledger()).transfers),
     refunds: once(async () => (await ledger()).refunds),
@@ -242,42 +126,6 @@ function newMakers(parts: App) {
         keys: makeReceiptKeys({ db, clock, journal, secret }),
       });
     }),
-    billingReader,
-    billingRun,
-    steps,
-    paymentApplication,
-    balances,
-    billingOperator: once(async () => {
-      const { makeBillingOperator } = await import("../features/billing/operator/service.ts");
-      return makeBillingOperator({
-        ...(await billingTools()),
-        issuer: await issuer(),
-        billingRun: await billingRun(),
-        cancellations: await cancellations(),
-      });
-    }),
-    balanceService: once(async () => {
-      const { makeBalanceService } = await import("../features/billing/balances/service.ts");
-      return makeBalanceService({ ...(await billing()), balances: await balances() });
-    }),
-    receiveWallet: once(async () => {
-      const { makeReceiveWalletService } =
-        await import("../features/billing/invoices/receive-wallet.ts");
-      return makeReceiveWalletService(parts);
-    }),
-    subscriptions: once(async () => {
-      const { makeSubscriptionService } =
-        await import("../features/billing/subscriptions/service.ts");
-      return makeSubscriptionService({
-        ...(await billingTools()),
-        issuer: await issuer(),
-        firstInvoices: await firstInvoices(),
-      });
-    }),
-    usageWatch: once(async () => {
-      const { makeUsageWatch } = await import("../features/billing/subscriptions/issuing-gate.ts");
-      return makeUsageWatch({ clock, announcer: await announcer() });
-    }),
     admin: once(async () => {
       const { makeAdminService } = await import("../features/admin/service.ts");
       const { walletsOf } = await import("../features/wallets/store.ts");
@@ -288,12 +136,12 @@ function newMakers(parts: App) {
         app: parts,
         walletsOf,
         subscriptionsOf: (reader: Reader, organizationIds: readonly Id<"organization">[]) =>
-          subscriptionsOf({ checkoutUrl }, reader, organizationIds),
+          subscriptionsOf(reader, parts, organizationIds),
       });
     }),
     oversight: once(async () => {
       const { makeOversight } = await import("../features/admin/cross-organization/queries.ts");
-      return makeOversight({ db, payments: await payments() });
+      return makeOversight(parts);
     }),
     installationStatus: once(async () => {
       const { makeInstallationStatus } = await import("./operations-status.ts");

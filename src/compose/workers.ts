@@ -1,5 +1,7 @@
 import { fanOutEvents } from "../features/webhooks/delivery/fan-out.ts";
 import { watchCapacity } from "../features/invoices/capacity/watch.ts";
+import { billingHandlers } from "../features/billing/lifecycle/worker.ts";
+import { watchUsage } from "../features/billing/subscriptions/usage-watch.ts";
 import { createSealer } from "../platform/audit/sealer.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Worker } from "../platform/jobs/background.ts";
@@ -20,7 +22,7 @@ export function makeWorkers(app: Wired): Worker[] {
       db,
       leases,
       subscribers: [
-        app.usageWatch,
+        (tx, relayed) => watchUsage(tx, app, relayed),
         (tx, relayed) => watchCapacity(tx, app, relayed),
         (tx, relayed) => fanOutEvents(tx, app, relayed),
       ],
@@ -42,7 +44,7 @@ export function makeWorkers(app: Wired): Worker[] {
     }),
     ...Object.entries({
       maintenance: [...makeMaintenance(app), makeScheduledBackup(app)],
-      billing: app.billingRun.handlers,
+      billing: billingHandlers(app),
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";
       return createQueueWorker({

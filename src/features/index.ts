@@ -18,7 +18,7 @@ import { refundsModule } from "./refunds/module.ts";
 import { checkoutModule } from "./checkout/module.ts";
 import { paymentLinksModule } from "./payment-links/module.ts";
 import { receiptsModule } from "./receipts/module.ts";
-import { billingModule } from "./billing/module.ts";
+import { billingModule } from "./billing/api.ts";
 import { exportsModule } from "./exports/api.ts";
 import { analyticsModule } from "./analytics/api.ts";
 import { adminModule } from "./admin/module.ts";

@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { createApiKey } from "../../src/features/api-keys/api-keys.ts";
 import { listSessions } from "../../src/features/auth/sessions.ts";
 import { logIn } from "../../src/features/auth/login.ts";
+import { listPayments } from "../../src/features/payments/payments.ts";
 import { declarationOf } from "../../src/cli/command-words.ts";
 import { exitCodes } from "../../src/cli/failures/exit-codes.ts";
 import { operator } from "../../src/cli/operator.ts";
@@ -203,7 +204,7 @@ async function fill(store: DeskStore): Promise<Samples> {
       url: "http://127.0.0.1:9/hook",
     });
     const { data: wallets } = await listWallets(app, organizationId, {});
-    const { data: payments } = await app.payments.list(organizationId, {});
+    const { data: payments } = await listPayments(app, organizationId, {});
     const paid = await getInvoice(app, organizationId, invoiceId);
     await logIn(app, context, { email: "ada@example.com", password });
     const { data: sessions } = await listSessions(app, {});

@@ -24,7 +24,6 @@ export const wholeSources: readonly string[] = [
   "src/features/billing/charges.ts",
   "src/features/billing/periods.ts",
   "src/features/billing/lifecycle/rules.ts",
-  "src/features/billing/subscriptions/decide-plan-change.ts",
   "src/features/auth/authentication.ts",
   "src/features/auth/login.ts",
   "src/features/auth/login-lock.ts",

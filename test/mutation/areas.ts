@@ -91,18 +91,15 @@ export const areas: readonly Area[] = [
   },
   {
     name: "billing-rules",
-    sources: [
-      "charges.ts",
-      "lifecycle/rules.ts",
-      "periods.ts",
-      "subscriptions/decide-plan-change.ts",
-    ].map((file) => `src/features/billing/${file}`),
+    sources: ["charges.ts", "lifecycle/rules.ts", "periods.ts"].map(
+      (file) => `src/features/billing/${file}`,
+    ),
     stages: [
       [
         "charges.test.ts",
         "lifecycle/periods.test.ts",
         "lifecycle/rules.test.ts",
-        "subscriptions/decide-plan-change.test.ts",
+        "lifecycle/decide-plan-change.test.ts",
       ].map((file) => `test/features/billing/${file}`),
     ],
   },

@@ -1,3 +1,4 @@
+import { runBilling } from "../../src/features/billing/lifecycle/worker.ts";
 import { billingState } from "../../src/features/billing/table.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { hour, minute, second, type Instant } from "../../src/kernel/clock.ts";
@@ -218,7 +219,7 @@ export async function openGround(
       tx.update(billingState, { heartbeatAt: now }, "WHERE id = 'billing'"),
     );
     billedAt = now;
-    const done = await attempt(({ services }) => services.billingRun.runAll());
+    const done = await attempt(({ services }) => runBilling(services.app));
     if (done !== null && done.parked > 0) throw new Error("billing failed, and was parked");
   }
 

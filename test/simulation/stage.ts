@@ -8,6 +8,8 @@ import { minute, type Instant } from "../../src/kernel/clock.ts";
 import type { Wired } from "../../src/compose/modules.ts";
 import { makeServices } from "../../src/compose/services.ts";
 import { makeApp } from "../../src/make-app.ts";
+import { setReceiveWallet } from "../../src/features/billing/invoices/receive-wallet.ts";
+import { selectPlan } from "../../src/features/billing/subscriptions/subscriptions.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import { createWallet } from "../../src/features/wallets/wallets.ts";
 import { delivererOf } from "../../src/features/webhooks/delivery/deliverer.ts";
@@ -254,7 +256,10 @@ async function settleIn(
   const add = (owner: Id<"organization">, receiver: { address: string } | { xpub: string }) =>
     createWallet(services, testContext, owner, { label: "W", network: networkId, ...receiver });
   const receiving = await add(platform.id, { xpub: xpubOf(9) });
-  await services.receiveWallet.set(testContext, { walletId: receiving.id, tokenSymbol: "USDT" });
+  await setReceiveWallet(services.app, testContext, {
+    walletId: receiving.id,
+    tokenSymbol: "USDT",
+  });
   const organizations: Id<"organization">[] = [];
   const wallets: { shared: Id<"wallet">; own: Id<"wallet"> }[] = [];
   for (let place = 0; place < 4; place += 1) {
@@ -267,8 +272,8 @@ async function settleIn(
   const [first, second] = organizations;
   if (first === undefined || second === undefined) throw new Error("there are fewer merchants");
   await add(first, { address: `0x${idleAddress}` });
-  await services.subscriptions.select(testContext, first, "free");
-  await services.subscriptions.select(testContext, second, "small");
+  await selectPlan(services.app, testContext, first, "free");
+  await selectPlan(services.app, testContext, second, "small");
   await services.leases.releaseAll();
   return { organizations, wallets };
 }

@@ -1,6 +1,7 @@
 import { createApp } from "../../compose/app.ts";
 import { storeName } from "../../compose/store-place.ts";
 import { alreadyInitialized } from "../../features/admin/installation.ts";
+import { getReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
 import { platformOrganization } from "../../features/organizations/store.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { silentLogger } from "../../platform/logger/index.ts";
@@ -19,7 +20,7 @@ async function describeExisting(config: Config): Promise<string | null> {
     if (platform === null) return null;
     const { members, wallets } = await app.admin.getOrganization(platform.id);
     const owners = members.filter(({ role }) => role === "owner");
-    const receiver = await app.receiveWallet.get().catch(() => null);
+    const receiver = await getReceiveWallet(app).catch(() => null);
     const lines = [
       ["Store", storeName(config)],
       ["Settings", config.configFile ?? "no file"],

@@ -1,4 +1,6 @@
+import type { App } from "../../app.ts";
 import type { Program } from "../../compose/app.ts";
+import { setReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
 import { NetworkNotEnabled } from "../../features/wallets/errors.ts";
 import { readReceiver } from "../../features/wallets/rules.ts";
 import { createWallet } from "../../features/wallets/wallets.ts";
@@ -64,7 +66,7 @@ export function receiverFault(networks: readonly Network[], text: string): strin
  * wallet. Null: none.
  */
 export async function addWallets(
-  app: Program,
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   first: NamedReceiver | null,
@@ -76,7 +78,7 @@ export async function addWallets(
   if (receiving === null) return;
   const isSame = first !== null && isSameReceiver(first, receiving);
   const { id } = isSame && wallet !== null ? wallet : await add(receiving, "Platform");
-  await app.receiveWallet.set(context, { walletId: id, tokenSymbol: receiving.tokenSymbol });
+  await setReceiveWallet(app, context, { walletId: id, tokenSymbol: receiving.tokenSymbol });
 }
 
 function isSameReceiver(one: NamedReceiver, other: NamedReceiver): boolean {

@@ -75,9 +75,9 @@ export async function rehearseBilling<T>(
     const db = await openScratchCopy(config, file, { ...options, clock });
     try {
       const subscriptions = await countLive(db, plan);
-      const { settlement, billingRun } = await makeCopiedBilling(options, db, clock);
-      const { networks } = config;
-      await rehearse({ db, clock, settlement, billingRun, networks }, plan, signal, progress);
+      const app = copiedApp(options, db, clock);
+      const settlement = await makersOf(app).settlement();
+      await rehearse(app, clock, settlement, plan, signal, progress);
       return await report({
         from: plan.from,
         to: rehearsalEnd(plan),
@@ -94,14 +94,14 @@ export async function rehearseBilling<T>(
   }
 }
 
-/** Makes billing and what it needs on a copy, without workers, deliveries or providers. */
-async function makeCopiedBilling(
+/** Makes the app of a copy, without workers, deliveries or providers. */
+function copiedApp(
   { config, secret, randomBytes, logger }: RehearsalOptions,
   db: Database,
   clock: App["clock"],
-) {
+): App {
   const baseUrl = () => config.baseUrl ?? "";
-  const app = makeApp({
+  return makeApp({
     // The last rate of each pair is taken for all that follow.
     config: { ...config, rates: { ...config.rates, maxAgeMs: Number.MAX_SAFE_INTEGER } },
     db,
@@ -115,6 +115,4 @@ async function makeCopiedBilling(
     listening: baseUrl,
     providersOf: () => [],
   });
-  const makers = makersOf(app);
-  return { settlement: await makers.settlement(), billingRun: await makers.billingRun() };
 }

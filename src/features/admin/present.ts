@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { presentRow } from "../../api/declare/present.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { presentSubscription, type SubscriptionView } from "../billing/present.ts";
+import { presentSubscription, type SubscriptionView } from "../billing/records.ts";
 import { presentMembership, presentUser } from "../members/records.ts";
 import { presentOrganization } from "../organizations/records.ts";
 import type { ReviewRow } from "../organizations/table.ts";

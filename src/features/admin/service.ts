@@ -3,7 +3,7 @@ import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Database, Reader, WriteContext } from "../../platform/database/database.ts";
-import type { SubscriptionView } from "../billing/present.ts";
+import type { SubscriptionView } from "../billing/records.ts";
 import { membershipsOfOrganization, type MembershipView } from "../members/store.ts";
 import {
   findOrganization,

@@ -1,7 +1,7 @@
 import type { App } from "../../app.ts";
 import type { Id } from "../../kernel/id.ts";
 import { money, zero, type Money } from "../../kernel/money/money.ts";
-import { planInUse, type PlanInUse } from "../billing/subscriptions/current-plan.ts";
+import { planInUse, type PlanInUse } from "../billing/subscriptions/views.ts";
 import { countUsed } from "../invoices/store.ts";
 import { sumBySubject } from "./figures.ts";
 import { monthAt, type Period } from "./periods.ts";

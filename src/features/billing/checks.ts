@@ -12,7 +12,7 @@ import { listed } from "../../platform/database/query/json-rows.ts";
 import { countUsedOf } from "../invoices/store.ts";
 import { computeCharges, thawInputs } from "./charges.ts";
 import { limitOf } from "./subscriptions/issuing-gate.ts";
-import { numberOf } from "./invoices/issuer.ts";
+import { numberOf } from "./invoices/issue.ts";
 import { periodAt } from "./periods.ts";
 import { readCollectionInvoices, receivedAt } from "./store.ts";
 import {

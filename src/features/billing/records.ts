@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
   id,
@@ -10,8 +11,12 @@ import {
   responseRecord,
   signedMoneyAnswer,
 } from "../../api/declare/record.ts";
+import { settlementAsset } from "../../kernel/money/asset.ts";
+import { formatMoney, money } from "../../kernel/money/money.ts";
+import type { Plan } from "../../platform/config/plans.ts";
 import { lineKinds } from "./charges.ts";
 import { subscriptionStatuses } from "./status.ts";
+import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
 export const SubscriptionOpenInvoiceRecord = responseRecord("SubscriptionOpenInvoice", {
   id: id("platformInvoice"),
@@ -54,6 +59,39 @@ describeFields(SubscriptionRecord, {
   openInvoice:
     "The oldest unpaid platform invoice; null without one, and to a key that only reads.",
 });
+
+/** A subscription with its oldest unpaid platform invoice. */
+export interface SubscriptionView {
+  readonly subscription: SubscriptionRow;
+  readonly openInvoice: PlatformInvoiceRow | null;
+  /** The URL of the page on which the open invoice is paid; null without one. */
+  readonly checkoutUrl: string | null;
+}
+
+export function presentSubscription({
+  subscription,
+  openInvoice,
+  checkoutUrl,
+}: SubscriptionView): z.input<typeof SubscriptionRecord> {
+  const { terms } = subscription;
+  return presentRow(SubscriptionRecord, subscription, {
+    plan: terms.id,
+    planName: terms.name,
+    openInvoice: openInvoice === null ? null : presentOpenInvoice(openInvoice, checkoutUrl ?? ""),
+  });
+}
+
+function presentOpenInvoice(invoice: PlatformInvoiceRow, checkoutUrl: string) {
+  const asset = settlementAsset(invoice.currency, invoice.decimals);
+  return {
+    id: invoice.id,
+    status: invoice.status,
+    total: formatMoney(money(invoice.total, asset)),
+    currency: invoice.currency,
+    checkoutUrl,
+    merchantInvoicePublicId: invoice.twinPublicId ?? "",
+  };
+}
 
 /** The data of `usage.threshold_reached`. */
 export const UsageThresholdRecord = responseRecord("UsageThreshold", {
@@ -115,6 +153,17 @@ describeFields(PlanRecord, {
 });
 
 export const PlanCatalogRecord = listRecord("PlanCatalog", PlanRecord);
+
+/** Presents the catalog as a single page. */
+export function presentPlans(plans: readonly Plan[]): z.input<typeof PlanCatalogRecord> {
+  return {
+    data: plans.map(({ policy: _policy, features, ...plan }) => ({
+      ...plan,
+      features: [...features],
+    })),
+    nextCursor: null,
+  };
+}
 
 export const PlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine", {
   id: z.string(),
@@ -182,6 +231,37 @@ describeFields(PlatformInvoiceRecord, {
   dueAt: "Time until which it must be paid: ISO 8601, UTC.",
   paidAt: "Time when it was paid: ISO 8601, UTC; null until then.",
 });
+
+/** A platform invoice with its lines and checkout URL. */
+export interface PlatformInvoiceView {
+  readonly invoice: PlatformInvoiceRow;
+  /** Ordered by position. */
+  readonly lines: readonly PlatformInvoiceLineRow[];
+  /** Null if nothing is to be paid. */
+  readonly checkoutUrl: string | null;
+}
+
+export function presentPlatformInvoice(
+  view: PlatformInvoiceView,
+): z.input<typeof PlatformInvoiceRecord> {
+  const { invoice, lines, checkoutUrl } = view;
+  const asset = settlementAsset(invoice.currency, invoice.decimals);
+  const shown = (units: bigint) => formatMoney(money(units, asset));
+  return presentRow(PlatformInvoiceRecord, invoice, {
+    subtotal: shown(invoice.subtotal),
+    discountTotal: shown(invoice.discountTotal),
+    creditTotal: shown(invoice.creditTotal),
+    total: shown(invoice.total),
+    lines: lines.map((line) =>
+      presentRow(PlatformInvoiceLineRecord, line, {
+        unitAmount: shown(line.unitAmount),
+        amount: shown(line.amount),
+      }),
+    ),
+    checkoutUrl,
+    merchantInvoicePublicId: invoice.twinPublicId,
+  });
+}
 
 export const PlatformInvoiceListRecord = listRecord("PlatformInvoiceList", PlatformInvoiceRecord);
 

@@ -1,12 +1,13 @@
+import type { App } from "../../app.ts";
 import { assert } from "../../kernel/errors.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { StoreUnavailable } from "../../platform/database/errors.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
+import type { Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { invoicesById, type InvoiceRow } from "../invoices/store.ts";
+import { holdLock, tryHoldLock } from "../../platform/database/write/locks.ts";
+import { invoicesById, lockInvoices, type InvoiceRow } from "../invoices/store.ts";
 import { receivedBy } from "../invoices/managed.ts";
-import type { ManagedInvoices } from "./invoices/collection-invoice.ts";
 import {
   platformInvoices,
   platformInvoiceTwins,
@@ -14,7 +15,6 @@ import {
   type PlatformInvoiceRow,
   type SubscriptionRow,
 } from "./table.ts";
-import { waitForPlanChangeTurn } from "./turns.ts";
 
 /** The columns of a scheduled plan change, for a subscription without one. */
 export const noPlanChange = {
@@ -92,7 +92,6 @@ export interface LockedSubscription {
  */
 export async function lockSubscription(
   tx: Tx,
-  managed: Pick<ManagedInvoices, "lock">,
   subscriptionId: Id<"subscription">,
 ): Promise<LockedSubscription | null> {
   const seen = await tx.findOne(subscriptions, "WHERE id = $1", [subscriptionId]);
@@ -103,7 +102,7 @@ export async function lockSubscription(
     [subscriptionId, seen.currentPeriodEnd],
   );
   const ids = current.map(({ id }) => id);
-  const collectionInvoices = await lockCollectionInvoices(tx, managed, ids);
+  const collectionInvoices = await lockCollectionInvoices(tx, ids);
   const locked = ids.length === 0 ? [] : await lockPlatformInvoices(tx, ids);
   const subscription = await tx.lockOne(subscriptions, "WHERE id = $1", [subscriptionId]);
   if (subscription?.version !== seen.version) return null;
@@ -112,10 +111,26 @@ export async function lockSubscription(
   return { subscription, invoices, paidAhead, collectionInvoices };
 }
 
+// Requests and billing runs read a subscription and lock its unpaid invoices before they lock the subscription itself,
+// in the order in which payments lock them. An advisory lock keeps them from changing what another one has just read.
+
+/**
+ * Takes a subscription's advisory lock until the transaction ends, unless another transaction holds it; returns whether
+ * it did.
+ */
+export function tryPlanChangeTurn(tx: Tx, id: Id<"subscription">): Promise<boolean> {
+  return tryHoldLock(tx, id);
+}
+
+/** Waits for a subscription's advisory lock and holds it until the transaction ends. */
+function waitForPlanChangeTurn(tx: Tx, id: Id<"subscription">): Promise<void> {
+  return holdLock(tx, id);
+}
+
 /** Maximum number of attempts to lock a subscription that other transactions keep changing. */
 const triesMax = 5;
 
-/** The subscription was changed between reading and locking it; `withScene` tries again. */
+/** The subscription was changed between reading and locking it; `withLockedSubscription` tries again. */
 class SubscriptionChanged extends Error {
   override readonly name = "SubscriptionChanged";
 }
@@ -126,8 +141,7 @@ class SubscriptionChanged extends Error {
  * starts over, with at most `triesMax` attempts; then throws `store_unavailable`, which clients may retry.
  */
 export async function withLockedSubscription<T>(
-  db: Database,
-  managed: Pick<ManagedInvoices, "lock">,
+  { db }: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   work: (tx: Tx, locked: LockedSubscription | null) => Promise<T>,
@@ -138,7 +152,7 @@ export async function withLockedSubscription<T>(
         const latest = await latestSubscription(tx, organizationId);
         if (latest === null) return work(tx, null);
         await waitForPlanChangeTurn(tx, latest.id);
-        const locked = await lockSubscription(tx, managed, latest.id);
+        const locked = await lockSubscription(tx, latest.id);
         const isLatest = (await latestSubscription(tx, organizationId))?.id === latest.id;
         if (locked === null || !isLatest) throw new SubscriptionChanged();
         return work(tx, locked);
@@ -165,12 +179,11 @@ export function lockPlatformInvoices(
 type CollectionInvoicesOf = ReadonlyMap<Id<"platformInvoice">, readonly InvoiceRow[]>;
 
 /** Locks all collection invoices, current and former, of platform invoices and returns them. */
-export function lockCollectionInvoices(
+function lockCollectionInvoices(
   tx: Tx,
-  managed: Pick<ManagedInvoices, "lock">,
   ids: readonly Id<"platformInvoice">[],
 ): Promise<CollectionInvoicesOf> {
-  return twinsOf(tx, ids, (twinIds) => managed.lock(tx, twinIds));
+  return twinsOf(tx, ids, (twinIds) => lockInvoices(tx, twinIds));
 }
 
 /** Reads all collection invoices, current and former, of platform invoices without locking them. */

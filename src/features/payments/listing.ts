@@ -49,7 +49,7 @@ export interface PaymentPage {
 }
 
 /** Returns a page of payments. */
-export async function listPayments(
+export async function findPayments(
   reader: Reader,
   filters: PaymentFilters,
   page: PageRequest,

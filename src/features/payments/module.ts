@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
 import type { TransferAllocation } from "./inbox/allocation.ts";
@@ -9,13 +10,12 @@ import { pruneClaims } from "./hash-claims/store.ts";
 import type { Invoices } from "./ledger/invoices-port.ts";
 import { networkMetrics, providerMetrics } from "./networks/metrics.ts";
 import { decisionOperations, paymentOperations } from "./operations.ts";
-import type { PaymentService } from "./service.ts";
 import type { Monitor } from "./watcher/provider-monitor.ts";
 import type { Watcher } from "./watcher/watcher.ts";
 import { makeWatchWorkers, type Examiner } from "./worker.ts";
 
 export const paymentsModule: FeatureModule<{
-  readonly payments: PaymentService;
+  readonly app: App;
   readonly decisions: PaymentDecisions;
   readonly transfers: TransferAllocation;
   readonly settlement: Pick<Invoices, "sweepDeadlines">;
@@ -25,7 +25,7 @@ export const paymentsModule: FeatureModule<{
   readonly pools: ReadonlyMap<string, ProviderPool>;
 }> = {
   operations: {
-    payments: paymentOperations,
+    app: paymentOperations,
     decisions: decisionOperations,
     transfers: transferOperations,
   },

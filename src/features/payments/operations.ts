@@ -1,5 +1,5 @@
 import { organization } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation, operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { InvoiceNotCancelable, ManagedByBilling } from "../invoices/errors.ts";
 import { NetworkNotEnabled } from "../wallets/errors.ts";
@@ -23,9 +23,7 @@ import {
   readPaymentQuery,
   ReversePaymentRequest,
 } from "./records.ts";
-import type { PaymentService } from "./service.ts";
-
-const operation = operationsOf<PaymentService>();
+import { getPayment, listPayments } from "./payments.ts";
 
 export const paymentOperations = [
   operation({
@@ -42,7 +40,7 @@ export const paymentOperations = [
     },
     response: { status: 200, record: PaymentListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, readPaymentQuery(call.query)),
+    handle: (app, call) => listPayments(app, call.organizationId, readPaymentQuery(call.query)),
     present: (page: Page<PaymentView>) => mapPage(page, presentPayment),
   }),
   operation({
@@ -54,7 +52,7 @@ export const paymentOperations = [
     access: organization("payments:read"),
     response: { status: 200, record: PaymentRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId, call.params.paymentId),
+    handle: (app, call) => getPayment(app, call.organizationId, call.params.paymentId),
     present: presentPayment,
   }),
 ];

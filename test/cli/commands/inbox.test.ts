@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { presentInvoice } from "../../../src/features/invoices/records.ts";
+import { listPayments } from "../../../src/features/payments/payments.ts";
 import {
   TransferListRecord,
   TransferRecord,
@@ -161,7 +162,7 @@ describe("till payments inbox", () => {
         await app.sandbox?.mine(context, 3);
         const [payment] = await until(
           "the payment in review",
-          async () => (await app.payments.list(organizationId, { status: ["review"] })).data,
+          async () => (await listPayments(app, organizationId, { status: ["review"] })).data,
           (found) => found.length > 0,
         );
         waiting.push(String(payment?.payment.id));

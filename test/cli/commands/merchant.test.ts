@@ -1,6 +1,7 @@
 // The operator's commands for merchants' objects.
 import { expect } from "chai";
 import { getInvoice } from "../../../src/features/invoices/invoices.ts";
+import { listPayments } from "../../../src/features/payments/payments.ts";
 import { AdminPaymentListRecord } from "../../../src/features/admin/cross-organization/records.ts";
 import { scopes } from "../../../src/api/declare/permissions.ts";
 import { ApiKeyListRecord } from "../../../src/features/api-keys/records.ts";
@@ -181,7 +182,7 @@ describe("till invoice and till payments", () => {
     const shown = InvoiceRecord.parse(await store.json(["invoice", "show", invoiceId]));
     const api = await store.withApp(async (app) => ({
       invoice: presentInvoice(await getInvoice(app, organizationId, invoiceId)),
-      payments: await app.payments.list(organizationId, {}),
+      payments: await listPayments(app, organizationId, {}),
     }));
     expect(shown).to.deep.equal(api.invoice);
     expect(shown).to.include({ status: "paid", paidAmount: "24.00", externalId: "order 7" });

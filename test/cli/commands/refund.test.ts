@@ -2,6 +2,7 @@
 import { expect } from "chai";
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
+import { listPayments } from "../../../src/features/payments/payments.ts";
 import { RefundListRecord, RefundRecord } from "../../../src/features/refunds/records.ts";
 import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { until } from "../../support/until.ts";
@@ -37,7 +38,7 @@ async function openRefund(store: DeskStore) {
     const refund = await until(
       "the refund",
       async () => {
-        const { data } = await app.payments.list(organizationId, {});
+        const { data } = await listPayments(app, organizationId, {});
         const paymentId = data[0]?.payment.id;
         if (paymentId === undefined) return null;
         const wanted = { paymentId, amount: "25.00", address: payer };

@@ -7,7 +7,7 @@ import type { Id } from "../../../src/kernel/id.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { billingState } from "../../../src/features/billing/table.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
-import type { RunResult } from "../../../src/features/billing/lifecycle/worker.ts";
+import { runBilling, type RunResult } from "../../../src/features/billing/lifecycle/worker.ts";
 import {
   approvedMerchant,
   expectStatus,
@@ -72,7 +72,7 @@ export async function openEstate(options: EstateOptions) {
     background: false,
     settings: { TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...settings },
   });
-  const { db, sandbox, watchers, billingRun } = app.app;
+  const { db, sandbox, watchers } = app.app;
   if (sandbox === null) throw new Error("the estate needs the sandbox");
   const desk = sandbox;
   await desk.open(testContext, 0);
@@ -127,20 +127,20 @@ export async function openEstate(options: EstateOptions) {
     look,
     keepAwake,
     tokenOf,
-    run: (): Promise<RunResult> => billingRun.runAll(),
+    run: (): Promise<RunResult> => runBilling(app.app),
 
     /** Advances the clock by days without downtime, then runs billing. */
     async live(days: number): Promise<RunResult> {
       clock.advance(days * day);
       await keepAwake();
       await mine();
-      return billingRun.runAll();
+      return runBilling(app.app);
     },
 
     /** Advances the clock by days of downtime, then runs billing. */
     async sleep(days: number): Promise<RunResult> {
       clock.advance(days * day);
-      return billingRun.runAll();
+      return runBilling(app.app);
     },
 
     async merchant(): Promise<Merchant> {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { openApiDocument } from "../../../src/api/document/openapi.ts";
+import { watchUsage } from "../../../src/features/billing/subscriptions/usage-watch.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { eventCatalogue } from "../../../src/platform/events/catalogue.ts";
 import { eventBody } from "../../../src/platform/events/index.ts";
@@ -98,7 +99,7 @@ eachStore("the bodies of billing's events", (store) => {
     const relay = createRelay({
       db: estate.db,
       leases: app.leases,
-      subscribers: [app.usageWatch],
+      subscribers: [(tx, relayed) => watchUsage(tx, app, relayed)],
       context: testContext,
     });
     while (await relay.run(new AbortController().signal));

@@ -6,7 +6,7 @@ import {
   subscriptions,
   type SubscriptionRow,
 } from "../../../src/features/billing/table.ts";
-import type { RunResult } from "../../../src/features/billing/lifecycle/worker.ts";
+import { runBilling, type RunResult } from "../../../src/features/billing/lifecycle/worker.ts";
 import { periodAt } from "../../../src/features/billing/periods.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
@@ -130,7 +130,7 @@ eachStore("several processes that bill the same subscriptions", (store) => {
       const all = [estate.app, ...others];
       const done = await Promise.all(
         all.map(({ app }) =>
-          round <= rounds ? app.billingRun.runAll() : billApart(place, estate.clock.now()),
+          round <= rounds ? runBilling(app) : billApart(place, estate.clock.now()),
         ),
       );
       expect(done.reduce((sum, { parked }) => sum + parked, 0)).to.equal(0);

@@ -8,7 +8,7 @@ import {
   priceOf,
   termsOf,
 } from "../../../src/features/billing/plans.ts";
-import { usageReached } from "../../../src/features/billing/announce.ts";
+import { usageReached } from "../../../src/features/billing/subscriptions/usage-watch.ts";
 import type { Plan, PlanCatalog } from "../../../src/platform/config/plans.ts";
 
 const policy = {

@@ -1,7 +1,7 @@
 // The sort orders of the list of payments over HTTP, and its pages, on both databases, for a merchant and for the platform.
 import { expect } from "chai";
 import type { PaymentFilters } from "../../../src/features/payments/filters.ts";
-import { isAlongFacets, listPayments } from "../../../src/features/payments/listing.ts";
+import { isAlongFacets, findPayments } from "../../../src/features/payments/listing.ts";
 import {
   payments as paymentTable,
   transfers,
@@ -267,7 +267,7 @@ eachStore("The list of payments", (store) => {
                 return reader.all(sql, values);
               },
             };
-            const page = await listPayments(counted, { organizationId, ...query }, pageOfTen);
+            const page = await findPayments(counted, { organizationId, ...query }, pageOfTen);
             const places = page.rows.map(({ id }) => placeOf.get(id) ?? -1);
             found.push({ places, isWhole: page.resumeAt === null, statements });
           }

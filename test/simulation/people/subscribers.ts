@@ -1,3 +1,6 @@
+import { giveCredit } from "../../../src/features/billing/balances/grants.ts";
+import { cancelSubscription } from "../../../src/features/billing/lifecycle/cancel.ts";
+import { selectPlan } from "../../../src/features/billing/subscriptions/subscriptions.ts";
 import { platformInvoices } from "../../../src/features/billing/table.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { day } from "../../../src/kernel/clock.ts";
@@ -20,11 +23,11 @@ export function makeSubscribers(ground: Ground, { pay }: Payers): Subscribers {
   const { cast } = ground.stage;
 
   const select = (owner: Id<"organization">, plan: (typeof paidPlans)[number]) =>
-    attempt(({ services }) => services.subscriptions.select(testContext, owner, plan));
+    attempt(({ services }) => selectPlan(services.app, testContext, owner, plan));
 
   const cancel = (owner: Id<"organization">, when: "now" | "period_end") =>
     attempt(({ services }) =>
-      services.billingOperator.cancel(testContext, owner, { when, reason: "A test" }),
+      cancelSubscription(services.app, testContext, owner, { when, reason: "A test" }),
     );
 
   /** A trial whose first invoice is paid, in part or whole, and that an operator ends before its period begins. */
@@ -57,9 +60,7 @@ export function makeSubscribers(ground: Ground, { pay }: Payers): Subscribers {
         case "credit": {
           const amount = `${String(step.share)}.00`;
           const input = { amount, currency: "USD", reason: "Sorry" };
-          await attempt(({ services }) =>
-            services.balanceService.grantCredit(testContext, owner, input),
-          );
+          await attempt(({ services }) => giveCredit(services.app, testContext, owner, input));
           return;
         }
         case "month":

@@ -1,7 +1,7 @@
+import type { App } from "../../../app.ts";
 import { invalidField, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
-import type { Reader } from "../../../platform/database/database.ts";
 import {
   failedJobs,
   firstFailure,
@@ -11,7 +11,7 @@ import {
 } from "../../../platform/jobs/inspection.ts";
 import { queues } from "../../../platform/jobs/queue.ts";
 import { namesOf } from "../../organizations/store.ts";
-import type { PaymentService } from "../../payments/service.ts";
+import { getAnyPayment, listAllPayments } from "../../payments/payments.ts";
 import type { PaymentFilters } from "../../payments/filters.ts";
 import type { PaymentView } from "../../payments/present-payment.ts";
 import {
@@ -40,13 +40,9 @@ export interface OversightService {
   listFailedJobs(queue: string | null, query: PageQuery): Promise<Page<FailedJob>>;
 }
 
-export function makeOversight({
-  db,
-  payments,
-}: {
-  readonly db: Reader;
-  readonly payments: PaymentService;
-}): OversightService {
+export function makeOversight(app: App): OversightService {
+  const { db } = app;
+
   async function owned<T>(
     { data, nextCursor }: Page<T>,
     ownerOf: (item: T) => string,
@@ -63,11 +59,11 @@ export function makeOversight({
 
   return {
     async listPayments(query) {
-      return owned(await payments.listAll(query), ({ payment }) => payment.organizationId);
+      return owned(await listAllPayments(app, query), ({ payment }) => payment.organizationId);
     },
 
     async findPayment(paymentId) {
-      const of = await payments.find(paymentId);
+      const of = await getAnyPayment(app, paymentId);
       const { organizationId } = of.payment;
       const names = await namesOf(db, [organizationId]);
       return { of, organizationId, organizationName: names.get(organizationId) ?? "" };

@@ -1,13 +1,15 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
+import type { InTx } from "../../../app.ts";
 import { findCurrency, settlementAsset } from "../../../kernel/money/asset.ts";
 import type { Actor } from "../../../kernel/actor.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { assert, Defect } from "../../../kernel/errors.ts";
-import type { Id, IdSource } from "../../../kernel/id.ts";
+import type { Id } from "../../../kernel/id.ts";
 import { formatMoney, money, parseMoney } from "../../../kernel/money/money.ts";
 import { parsePercent } from "../../../kernel/money/percent.ts";
-import type { Journal } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/database.ts";
+import type { InvoiceRow } from "../../invoices/store.ts";
+import { readPaymentsOf } from "../../payments/payments.ts";
+import { presentPayment } from "../../payments/present-payment.ts";
 import type { ChargeInputs, Charges, DiscountInput } from "../charges.ts";
 import {
   countUses,
@@ -22,7 +24,8 @@ import {
   setRemaining,
   takeAdjustments,
 } from "./store.ts";
-import { presentAdjustment, presentCredit, presentDiscount } from "./present.ts";
+import { savePlatformInvoice } from "../store.ts";
+import { presentAdjustment, presentCredit, presentDiscount } from "../operator/admin-records.ts";
 import {
   adjustments,
   creditApplications,
@@ -51,31 +54,20 @@ type NewDiscount = Omit<DiscountRow, "id" | "periodsUsed" | "createdAt">;
 type NewAdjustment = Omit<AdjustmentRow, "id" | "status" | "platformInvoiceId" | "createdAt">;
 
 /** The fields of a platform invoice by which its use of credits, discounts and adjustments is stored. */
-export type BilledInvoice = Pick<
+type BilledInvoice = Pick<
   PlatformInvoiceRow,
   "id" | "number" | "organizationId" | "currency" | "decimals"
 >;
 
 /** The inputs of an organization's next invoice besides its plan and usage. */
-export type BalanceInputs = Pick<ChargeInputs, "adjustments" | "discounts" | "credits">;
+type BalanceInputs = Pick<ChargeInputs, "adjustments" | "discounts" | "credits">;
 
-/** Credits, discounts and adjustments of organizations. Every method works in its caller's transaction. */
-export type Balances = Bound<typeof methods>;
+// Credits, discounts and adjustments of organizations, in their caller's transaction.
 
-interface Deps {
-  readonly ids: IdSource;
-  readonly journal: Journal;
-}
-
-const methods = { grantCredit, addAdjustment, takeBack, grantDiscount, open, consume, restore };
-
-export function makeBalances(deps: Deps): Balances {
-  return bind(deps, methods);
-}
-
-async function grantCredit(
-  { ids, journal }: Deps,
+/** Grants a credit, with its audit entry and event. */
+export async function grantCredit(
   tx: Tx,
+  { ids, journal }: InTx,
   at: Instant,
   given: NewCredit,
 ): Promise<CreditRow> {
@@ -100,9 +92,10 @@ async function grantCredit(
   return credit;
 }
 
-async function addAdjustment(
-  { ids, journal }: Deps,
+/** Adds a pending adjustment, with its audit entry. */
+export async function addAdjustment(
   tx: Tx,
+  { ids, journal }: InTx,
   at: Instant,
   given: NewAdjustment,
 ): Promise<AdjustmentRow> {
@@ -130,14 +123,13 @@ async function addAdjustment(
  * pending adjustment for the part that was already spent. For payments that a reorganization removed, and for voided
  * invoices.
  */
-async function takeBack(
-  deps: Deps,
+export async function takeBackCredits(
   tx: Tx,
+  app: InTx,
   at: Instant,
   invoice: BilledInvoice,
   amount: bigint,
 ): Promise<void> {
-  const { journal } = deps;
   const { organizationId, currency, decimals, number } = invoice;
   let left = amount;
   const changes = (await lockCreditsFrom(tx, invoice.id)).flatMap((credit) => {
@@ -150,7 +142,7 @@ async function takeBack(
   for (const { from, to } of changes) {
     const asset = settlementAsset(currency, decimals);
     const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
-    journal.record(tx, at, {
+    app.journal.record(tx, at, {
       action: "credit.reduced",
       organizationId,
       subjectType: "credit",
@@ -161,12 +153,13 @@ async function takeBack(
   if (left === 0n) return;
   const description = `Credit from ${number}, taken back after it was spent`;
   const made = { organizationId, currency, decimals, createdBy: system };
-  await addAdjustment(deps, tx, at, { ...made, amount: left, description });
+  await addAdjustment(tx, app, at, { ...made, amount: left, description });
 }
 
-async function grantDiscount(
-  { ids, journal }: Deps,
+/** Grants a discount, with its audit entry. */
+export async function grantDiscount(
   tx: Tx,
+  { ids, journal }: InTx,
   at: Instant,
   given: NewDiscount,
 ): Promise<DiscountRow> {
@@ -189,8 +182,7 @@ async function grantDiscount(
 }
 
 /** Locks the entries that an invoice in the currency may use, and returns them for `computeCharges`. */
-async function open(
-  _deps: Deps,
+export async function lockBalances(
   tx: Tx,
   organizationId: Id<"organization">,
   currency: string,
@@ -213,11 +205,11 @@ async function open(
 
 /**
  * Uses the credits, discounts and adjustments in the charges of an invoice that was just inserted, and creates their
- * new credit and carried adjustment. Call it once, in the transaction that called `open`.
+ * new credit and carried adjustment. Call it once, in the transaction that called `lockBalances`.
  */
-async function consume(
-  deps: Deps,
+export async function consumeBalances(
   tx: Tx,
+  app: InTx,
   at: Instant,
   invoice: BilledInvoice,
   charges: Charges,
@@ -248,7 +240,7 @@ async function consume(
   await takeAdjustments(tx, charges.adjustmentIds, platformInvoiceId);
   const made = { organizationId, currency, decimals, createdBy: system };
   if (charges.newCredit > 0n) {
-    await grantCredit(deps, tx, at, {
+    await grantCredit(tx, app, at, {
       ...made,
       amount: charges.newCredit,
       reason: `Balance of ${number}`,
@@ -258,18 +250,18 @@ async function consume(
   }
   if (charges.carried > 0n) {
     const description = `Carried forward from ${number}`;
-    await addAdjustment(deps, tx, at, { ...made, amount: charges.carried, description });
+    await addAdjustment(tx, app, at, { ...made, amount: charges.carried, description });
   }
 }
 
 /**
- * Undoes `consume` for an invoice that is voided. The used amounts return to their credits; a credit that expired
+ * Undoes `consumeBalances` for an invoice that is voided. The used amounts return to their credits; a credit that expired
  * meanwhile is extended by the time since the issue. Adjustments become pending again, the uses of discounts are
  * uncounted, and the credit or carried adjustment that the invoice created is taken back. Call it once.
  */
-async function restore(
-  deps: Deps,
+export async function restoreBalances(
   tx: Tx,
+  app: InTx,
   at: Instant,
   invoice: BilledInvoice & { issuedAt: Instant },
   { newCredit, carried }: Pick<Charges, "newCredit" | "carried">,
@@ -289,13 +281,70 @@ async function restore(
   await countUses(tx, await lockUses(tx, invoice.id), -1);
   await releaseAdjustments(tx, invoice.id);
   await markReversed(tx, invoice.id, at);
-  if (newCredit > 0n) await takeBack(deps, tx, at, invoice, newCredit);
+  if (newCredit > 0n) await takeBackCredits(tx, app, at, invoice, newCredit);
   if (carried > 0n) {
     const { organizationId, currency, decimals, number } = invoice;
     const made = { organizationId, currency, decimals, createdBy: system };
     const description = `Carried forward from ${number}, which is void`;
-    await addAdjustment(deps, tx, at, { ...made, amount: -carried, description });
+    await addAdjustment(tx, app, at, { ...made, amount: -carried, description });
   }
+}
+
+/**
+ * Grants the surplus of a locked platform invoice as a credit: the amount confirmed above its total, or all of it if
+ * the invoice is void. Takes the credit back if a reorganization removed the payment. `collectionInvoices` are the collection
+ * invoices that were paid. Returns the updated platform invoice; repeating the call changes nothing.
+ */
+export async function creditSurplus(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  invoice: PlatformInvoiceRow,
+  collectionInvoices: readonly InvoiceRow[],
+  confirmed: bigint,
+): Promise<PlatformInvoiceRow> {
+  const { total, status, paidSurplus, number } = invoice;
+  const above = confirmed - (status === "void" ? 0n : total);
+  const surplus = above > 0n ? above : 0n;
+  if (surplus === paidSurplus) return invoice;
+  const saved = await savePlatformInvoice(tx, at, invoice, { paidSurplus: surplus });
+  if (surplus < paidSurplus) {
+    await takeBackCredits(tx, app, at, saved, paidSurplus - surplus);
+    return saved;
+  }
+  const { organizationId, currency, decimals, id } = invoice;
+  const hash = await newestTransaction(tx, app, collectionInvoices, id);
+  const by = hash === null ? "" : ` by transaction ${hash}`;
+  await grantCredit(tx, app, at, {
+    organizationId,
+    currency,
+    decimals,
+    amount: surplus - paidSurplus,
+    reason:
+      status === "void"
+        ? `Payment of void invoice ${number}${by}`
+        : `Overpayment of ${number}${by}`,
+    expiresAt: null,
+    createdBy: system,
+    sourceInvoiceId: id,
+  });
+  return saved;
+}
+
+/** Returns the hash of the newest confirmed payment of a platform invoice; null if none of `collectionInvoices` has one. */
+async function newestTransaction(
+  tx: Tx,
+  app: InTx,
+  collectionInvoices: readonly InvoiceRow[],
+  platformInvoiceId: string,
+): Promise<string | null> {
+  const collectionInvoice = collectionInvoices.find(
+    ({ metadata }) => metadata["platformInvoiceId"] === platformInvoiceId,
+  );
+  if (collectionInvoice === undefined) return null;
+  const counted = (await readPaymentsOf(tx, app, collectionInvoice.id)).map(presentPayment);
+  const confirmed = counted.filter(({ status }) => status === "confirmed");
+  return confirmed.at(-1)?.transactionHash ?? null;
 }
 
 function change(

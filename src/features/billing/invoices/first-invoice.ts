@@ -1,36 +1,16 @@
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { computeCharges, thawInputs } from "../charges.ts";
-import type { Issuer } from "./issuer.ts";
-import type { Balances } from "../balances/balances.ts";
+import { issuePlatformInvoice, voidPlatformInvoice } from "./issue.ts";
+import { addAdjustment, grantCredit } from "../balances/balances.ts";
 import { periodAt, type Period } from "../periods.ts";
 import { priceOf, type Terms } from "../plans.ts";
 import { receivedAt, type LockedSubscription } from "../store.ts";
 import { platformInvoices, type PlatformInvoiceRow, type SubscriptionRow } from "../table.ts";
-import type { VoidInvoice } from "./void.ts";
 
-/**
- * Keeps the first invoice of a subscription with a trial in line with its plan. It is issued when the trial begins, for
- * the period that follows the trial, so a plan change during the trial comes after the invoice (decision 16).
- */
-export interface FirstInvoices {
-  /**
-   * Replaces the unpaid first invoice of a trial with one for the plan that will apply to its period, due at the same
-   * time; issues it if none exists yet. Payments confirmed for the old one become a credit, which the new one uses. An
-   * invoice that is paid, or has a payment in flight, stays. Returns the updated subscription. Throws the errors of issuing.
-   */
-  align(tx: Tx, at: Instant, locked: LockedSubscription, terms: Terms): Promise<LockedSubscription>;
-  /**
-   * Charges or credits the plan difference of a first invoice. Call it once, when the trial has ended, with the
-   * subscription in the first period after it, paid or not. Returns the invoice that it issued for the rest of a longer
-   * period; null: none.
-   */
-  chargeDifference(
-    tx: Tx,
-    at: Instant,
-    subscription: SubscriptionRow,
-  ): Promise<PlatformInvoiceRow | null>;
-}
+// The first invoice of a subscription with a trial is kept in line with its plan. It is issued when the trial begins, for
+// the period that follows the trial, so a plan change during the trial comes after the invoice (decision 16).
 
 /**
  * The plan difference of a first invoice: between the plan that it charged and the plan that applies to its period.
@@ -117,58 +97,70 @@ function isFor({ inputs, periodStart, periodEnd }: PlatformInvoiceRow, terms: Te
   );
 }
 
-export function makeFirstInvoices(deps: {
-  readonly balances: Pick<Balances, "grantCredit" | "addAdjustment">;
-  readonly issuer: Issuer;
-  readonly voidInvoice: VoidInvoice;
-}): FirstInvoices {
-  const { balances, issuer, voidInvoice } = deps;
-  return {
-    async align(tx, at, locked, terms) {
-      const { subscription } = locked;
-      const { status, anchorAt } = subscription;
-      if (status !== "trialing") return locked;
-      const stale = staleFirstInvoice(locked, terms);
-      if (stale === null && (await findFirstInvoice(tx, subscription)) !== null) return locked;
-      if (stale !== null) await voidInvoice(tx, at, stale, locked);
-      const issued = await issuer.issue(tx, at, {
-        subscription,
-        terms,
-        elapsed: null,
-        period: periodAt(anchorAt, terms.interval, 0),
-        // Dunning may be paused after a reorganization, to leave time to pay again.
-        dueAt: Math.max(stale?.dueAt ?? anchorAt, stale?.dunningFrom ?? anchorAt),
-      });
-      const others = locked.invoices.filter(({ id }) => id !== stale?.id);
-      return { ...locked, invoices: issued?.status === "open" ? [...others, issued] : others };
-    },
+/**
+ * Replaces the unpaid first invoice of a trial with one for the plan that will apply to its period, due at the same
+ * time; issues it if none exists yet. Payments confirmed for the old one become a credit, which the new one uses. An
+ * invoice that is paid, or has a payment in flight, stays. Returns the updated subscription. Throws the errors of issuing.
+ */
+export async function alignFirstInvoice(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  locked: LockedSubscription,
+  terms: Terms,
+): Promise<LockedSubscription> {
+  const { subscription } = locked;
+  const { status, anchorAt } = subscription;
+  if (status !== "trialing") return locked;
+  const stale = staleFirstInvoice(locked, terms);
+  if (stale === null && (await findFirstInvoice(tx, subscription)) !== null) return locked;
+  if (stale !== null) await voidPlatformInvoice(tx, app, at, stale, locked);
+  const issued = await issuePlatformInvoice(tx, app, at, {
+    subscription,
+    terms,
+    elapsed: null,
+    period: periodAt(anchorAt, terms.interval, 0),
+    // Dunning may be paused after a reorganization, to leave time to pay again.
+    dueAt: Math.max(stale?.dueAt ?? anchorAt, stale?.dunningFrom ?? anchorAt),
+  });
+  const others = locked.invoices.filter(({ id }) => id !== stale?.id);
+  return { ...locked, invoices: issued?.status === "open" ? [...others, issued] : others };
+}
 
-    async chargeDifference(tx, at, subscription) {
-      const first = await findFirstInvoice(tx, subscription);
-      const difference = first === null ? null : planDifferenceOf(first, subscription.terms);
-      if (first === null || difference === null) return null;
-      const { organizationId, currency, decimals } = first;
-      const { amount, description, rest } = difference;
-      const given = { organizationId, currency, decimals, createdBy: "system" };
-      if (amount > 0n) await balances.addAdjustment(tx, at, { ...given, amount, description });
-      if (amount < 0n) {
-        await balances.grantCredit(tx, at, {
-          ...given,
-          amount: -amount,
-          reason: description,
-          expiresAt: null,
-          sourceInvoiceId: null,
-        });
-      }
-      if (rest === null) return null;
-      const { terms } = subscription;
-      return issuer.issue(tx, at, {
-        subscription,
-        terms,
-        period: rest,
-        elapsed: null,
-        dueAt: null,
-      });
-    },
-  };
+/**
+ * Charges or credits the plan difference of a first invoice. Call it once, when the trial has ended, with the
+ * subscription in the first period after it, paid or not. Returns the invoice that it issued for the rest of a longer
+ * period; null: none.
+ */
+export async function chargePlanDifference(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  subscription: SubscriptionRow,
+): Promise<PlatformInvoiceRow | null> {
+  const first = await findFirstInvoice(tx, subscription);
+  const difference = first === null ? null : planDifferenceOf(first, subscription.terms);
+  if (first === null || difference === null) return null;
+  const { organizationId, currency, decimals } = first;
+  const { amount, description, rest } = difference;
+  const made = { organizationId, currency, decimals, createdBy: "system" };
+  if (amount > 0n) await addAdjustment(tx, app, at, { ...made, amount, description });
+  if (amount < 0n) {
+    await grantCredit(tx, app, at, {
+      ...made,
+      amount: -amount,
+      reason: description,
+      expiresAt: null,
+      sourceInvoiceId: null,
+    });
+  }
+  if (rest === null) return null;
+  const { terms } = subscription;
+  return issuePlatformInvoice(tx, app, at, {
+    subscription,
+    terms,
+    period: rest,
+    elapsed: null,
+    dueAt: null,
+  });
 }

@@ -1,9 +1,12 @@
+import type { InTx } from "../../../app.ts";
 import { hour, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { InvoiceRow } from "../../invoices/store.ts";
-import { linesOf } from "../invoices/service.ts";
+import { creditSurplus } from "../balances/balances.ts";
+import { linesOf } from "../invoices/platform-invoices.ts";
+import { billingWorkerName } from "../status.ts";
 import {
   lockPlatformInvoices,
   readCollectionInvoices,
@@ -11,64 +14,55 @@ import {
   savePlatformInvoice,
   subscriptionsAfterPayment,
 } from "../store.ts";
-import type { CreditSurplus } from "../balances/surplus.ts";
 import {
   platformInvoiceTwins,
   type PlatformInvoiceLineRow,
   type PlatformInvoiceRow,
 } from "../table.ts";
-import type { BillingAnnouncer } from "../announce.ts";
-import type { SubscriptionSteps } from "./subscription-steps.ts";
-import type { CollectionInvoices } from "../invoices/collection-invoice.ts";
+import { announcePlatformInvoice } from "../announce.ts";
+import { followPayment } from "./steps.ts";
+import { withdrawCollectionInvoices } from "../invoices/collection-invoice.ts";
 
 /** After a reorganization removed a payment, dunning pauses for this long, to leave time to pay again. */
 const timeToPayAgain = 24 * hour;
-
-export type InvoicePaid = (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
 
 /**
  * Applies payments of collection invoices to their platform invoices, in the transaction of the payments. Sums the
  * payments of all collection invoices of a platform invoice, so repeated or reordered calls have the same result.
  */
-export function makePaymentApplication(deps: {
-  readonly creditSurplus: CreditSurplus;
-  readonly collectionInvoices: Pick<CollectionInvoices, "withdraw">;
-  readonly announcer: BillingAnnouncer;
-  readonly steps: SubscriptionSteps;
-  /** Wakes the billing worker. */
-  readonly wake: () => void;
-}): InvoicePaid {
-  const { creditSurplus, collectionInvoices, announcer, steps, wake } = deps;
-
-  return async (tx, rows, at) => {
-    const owners = await ownersOf(tx, rows);
-    if (owners.length === 0) return;
-    const touched = new Set<Id<"subscription">>();
-    const locked = await lockPlatformInvoices(tx, owners);
-    const allCollected = await readCollectionInvoices(tx, owners);
-    const allLines = await linesOf(tx, owners);
-    for (const invoice of locked) {
-      const came = allCollected.get(invoice.id) ?? [];
-      const { confirmed } = receivedAt(came);
-      const lines = allLines.get(invoice.id) ?? [];
-      const stands = await settleStatus(tx, announcer, at, invoice, lines, confirmed);
-      await creditSurplus(tx, at, stands, rows, confirmed);
-      // A reorganization may have reopened the checkout of a void invoice that was paid. Its other collection invoices are
-      // paid or were withdrawn, which stays so: only those of `rows` are locked.
-      if (stands.status === "void") await collectionInvoices.withdraw(tx, at, came);
-      touched.add(invoice.subscriptionId);
-    }
-    for (const locked of await subscriptionsAfterPayment(tx, [...touched])) {
-      await steps.follow(tx, at, locked);
-    }
-    tx.afterCommit(wake);
-  };
+export async function applyPlatformPayments(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  rows: readonly InvoiceRow[],
+): Promise<void> {
+  const owners = await ownersOf(tx, rows);
+  if (owners.length === 0) return;
+  const touched = new Set<Id<"subscription">>();
+  const locked = await lockPlatformInvoices(tx, owners);
+  const allCollected = await readCollectionInvoices(tx, owners);
+  const allLines = await linesOf(tx, owners);
+  for (const invoice of locked) {
+    const came = allCollected.get(invoice.id) ?? [];
+    const { confirmed } = receivedAt(came);
+    const lines = allLines.get(invoice.id) ?? [];
+    const stands = await settleStatus(tx, app, at, invoice, lines, confirmed);
+    await creditSurplus(tx, app, at, stands, rows, confirmed);
+    // A reorganization may have reopened the checkout of a void invoice that was paid. Its other collection invoices are
+    // paid or were withdrawn, which stays so: only those of `rows` are locked.
+    if (stands.status === "void") await withdrawCollectionInvoices(tx, app, at, came);
+    touched.add(invoice.subscriptionId);
+  }
+  for (const subscription of await subscriptionsAfterPayment(tx, [...touched])) {
+    await followPayment(tx, app, at, subscription);
+  }
+  tx.afterCommit(() => app.running?.wake(billingWorkerName));
 }
 
 /** Marks an invoice as paid, or as open again, by the confirmed payments. */
 async function settleStatus(
   tx: Tx,
-  announcer: BillingAnnouncer,
+  app: InTx,
   at: Instant,
   invoice: PlatformInvoiceRow,
   lines: readonly PlatformInvoiceLineRow[],
@@ -82,7 +76,7 @@ async function settleStatus(
       paidAt: at,
       dunningFrom: null,
     });
-    await announcer.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
+    await announcePlatformInvoice(tx, app, at, "platform_invoice.paid", { ...row, lines });
     return row;
   }
   // An invoice that was paid without a collection invoice has no payment that could be removed.
@@ -93,7 +87,7 @@ async function settleStatus(
     pastDueAt: null,
     dunningFrom: at + timeToPayAgain,
   });
-  await announcer.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
+  await announcePlatformInvoice(tx, app, at, "platform_invoice.reverted", { ...row, lines });
   return row;
 }
 

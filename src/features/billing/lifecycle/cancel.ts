@@ -1,38 +1,39 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
+import type { App, InTx } from "../../../app.ts";
 import { toIso, type Instant } from "../../../kernel/clock.ts";
-import type { Tx } from "../../../platform/database/database.ts";
-import { SubscriptionNotChangeable } from "../errors.ts";
-import { noPlanChange, saveSubscription, type LockedSubscription } from "../store.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Tx, WriteContext } from "../../../platform/database/database.ts";
+import { NoSubscription, SubscriptionNotChangeable } from "../errors.ts";
+import type { Cancellation } from "../operator/admin-records.ts";
+import { billingWorkerName } from "../status.ts";
+import {
+  noPlanChange,
+  saveSubscription,
+  withLockedSubscription,
+  type LockedSubscription,
+} from "../store.ts";
 import type { SubscriptionRow } from "../table.ts";
-import type { BillingAnnouncer } from "../announce.ts";
-import type { VoidInvoice } from "../invoices/void.ts";
+import { announceSubscription, noteSubscription } from "../announce.ts";
+import { voidPlatformInvoice } from "../invoices/issue.ts";
 
-/** When an operator's cancellation takes effect; `never` withdraws a scheduled one. */
-export const cancelTimes = ["now", "period_end", "never"] as const;
-export type CancelTime = (typeof cancelTimes)[number];
-
-export interface Cancellation {
-  readonly when: CancelTime;
-  /** Recorded in the audit log. */
-  readonly reason: string;
-}
+// Cancels subscriptions for an operator. Debts for periods that have begun remain. The invoice of a period that will
+// never begin is voided, even if it is paid: otherwise the block of a payment would decide whether the merchant keeps
+// the money.
 
 /**
- * Cancels subscriptions for an operator. Debts for periods that have begun remain. The invoice of a period that will
- * never begin is voided, even if it is paid: otherwise the block of a payment would decide whether the merchant keeps
- * the money.
+ * Cancels an organization's subscription, now or at the end of its period, or withdraws a scheduled cancellation.
+ * Errors: `no_subscription`, `subscription_not_changeable`.
  */
-export type Cancellations = Bound<typeof methods>;
-
-interface Deps {
-  readonly announcer: BillingAnnouncer;
-  readonly voidInvoice: VoidInvoice;
-}
-
-const methods = { cancel, end };
-
-export function makeCancellations(deps: Deps): Cancellations {
-  return bind(deps, methods);
+export function cancelSubscription(
+  app: App,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  cancellation: Cancellation,
+): Promise<SubscriptionRow> {
+  return withLockedSubscription(app, context, organizationId, (tx, locked) => {
+    if (locked === null) throw new NoSubscription("This organization never had a subscription.");
+    tx.afterCommit(() => app.running?.wake(billingWorkerName));
+    return cancelLocked(tx, app, app.clock.now(), locked, cancellation);
+  });
 }
 
 /**
@@ -40,21 +41,20 @@ export function makeCancellations(deps: Deps): Cancellations {
  * one. A cancellation drops a scheduled plan change. Throws `subscription_not_changeable` if the subscription is
  * already canceled, or is suspended and so has no period at whose end it could be canceled.
  */
-async function cancel(
-  deps: Deps,
+async function cancelLocked(
   tx: Tx,
+  app: InTx,
   at: Instant,
   locked: LockedSubscription,
   { when, reason }: Cancellation,
 ): Promise<SubscriptionRow> {
-  const { announcer } = deps;
   const { subscription } = locked;
   const { status, currentPeriodEnd, pendingPlan } = subscription;
   if (status === "canceled")
     throw new SubscriptionNotChangeable("The subscription is already canceled.");
   if (when === "now") {
     // A period that begins at exactly this time has begun.
-    return (await endAt(deps, tx, at, locked, at + 1, { reason })).subscription;
+    return (await endAt(tx, app, at, locked, at + 1, { reason })).subscription;
   }
   if (status === "suspended" && when === "period_end") {
     throw new SubscriptionNotChangeable(
@@ -70,7 +70,7 @@ async function cancel(
     ...(cancelAt === null ? {} : noPlanChange),
   });
   const isoOf = (time: Instant | null) => (time === null ? null : toIso(time));
-  announcer.note(tx, at, "subscription.cancellation_changed", saved, {
+  noteSubscription(tx, app, at, "subscription.cancellation_changed", saved, {
     reason,
     cancelAt: { from: isoOf(subscription.cancelAt), to: isoOf(cancelAt) },
     ...(cancelAt === null || pendingPlan === null
@@ -81,19 +81,19 @@ async function cancel(
 }
 
 /** Performs a scheduled cancellation at its period boundary; returns the updated subscription. */
-function end(
-  deps: Deps,
+export function endSubscription(
   tx: Tx,
+  app: InTx,
   at: Instant,
   locked: LockedSubscription,
   boundary: Instant,
 ): Promise<LockedSubscription> {
-  return endAt(deps, tx, at, locked, boundary, {});
+  return endAt(tx, app, at, locked, boundary, {});
 }
 
 async function endAt(
-  { announcer, voidInvoice }: Deps,
   tx: Tx,
+  app: InTx,
   at: Instant,
   locked: LockedSubscription,
   boundary: Instant,
@@ -102,7 +102,7 @@ async function endAt(
   const unbegun = [...locked.invoices, ...locked.paidAhead].filter(
     ({ periodStart }) => periodStart >= boundary,
   );
-  for (const invoice of unbegun) await voidInvoice(tx, at, invoice, locked);
+  for (const invoice of unbegun) await voidPlatformInvoice(tx, app, at, invoice, locked);
   const subscription = await saveSubscription(tx, at, locked.subscription, {
     status: "canceled",
     statusReason: "operator",
@@ -111,7 +111,7 @@ async function endAt(
     ...noPlanChange,
     nextActionAt: at,
   });
-  await announcer.subscription(tx, at, "subscription.canceled", subscription, changes);
+  await announceSubscription(tx, app, at, "subscription.canceled", subscription, changes);
   return {
     ...locked,
     subscription,

@@ -1,11 +1,12 @@
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
-import type { PlanCatalog } from "../../../platform/config/plans.ts";
 import type { Tx } from "../../../platform/database/database.ts";
-import type { BillingAnnouncer } from "../announce.ts";
+import { noteSubscription } from "../announce.ts";
 import {
   collectionColumns,
   isPayable,
-  type CollectionInvoices,
+  prepareCollectionInvoice,
+  rememberCollectionInvoice,
 } from "../invoices/collection-invoice.ts";
 import { policyOf } from "../plans.ts";
 import {
@@ -16,37 +17,31 @@ import {
 } from "../store.ts";
 import type { PlatformInvoiceRow } from "../table.ts";
 
-export interface CollectionStepDependencies {
-  readonly catalog: PlanCatalog;
-  readonly collectionInvoices: CollectionInvoices;
-  readonly announcer: BillingAnnouncer;
-}
-
 /**
  * Issues a new collection invoice for the first debt whose current one can no longer be paid; the old one stays
  * watched. Returns null if there was no such debt.
  */
 export async function replaceCollectionInvoices(
-  { catalog, collectionInvoices, announcer }: CollectionStepDependencies,
   tx: Tx,
+  app: InTx,
   at: Instant,
   locked: LockedSubscription,
 ): Promise<LockedSubscription | null> {
-  const policy = policyOf(catalog, locked.subscription.terms.id);
+  const policy = policyOf(app.config.plans, locked.subscription.terms.id);
   for (const invoice of locked.invoices) {
     const amount = missing(invoice, locked, at);
     if (amount === 0n) continue;
-    const issue = await collectionInvoices.prepare(tx, at, invoice, amount, policy);
+    const issue = await prepareCollectionInvoice(tx, app, at, invoice, amount, policy);
     const collectionInvoice = await issue(invoice.number);
     const row = await savePlatformInvoice(tx, at, invoice, collectionColumns(collectionInvoice));
-    await collectionInvoices.remember(tx, at, row, collectionInvoice);
+    await rememberCollectionInvoice(tx, at, row, collectionInvoice);
     const { subscription } = locked;
     const saved = await saveSubscription(tx, at, subscription, {});
     const changes = {
       number: row.number,
       twinId: { from: invoice.twinId, to: collectionInvoice.id },
     };
-    announcer.note(tx, at, "platform_invoice.twin_replaced", saved, changes);
+    noteSubscription(tx, app, at, "platform_invoice.twin_replaced", saved, changes);
     const rest = locked.invoices.map((one) => (one.id === row.id ? row : one));
     return { ...locked, subscription: saved, invoices: rest };
   }

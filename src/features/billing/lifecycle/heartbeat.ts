@@ -1,5 +1,6 @@
-import { minute, type Clock } from "../../../kernel/clock.ts";
-import type { Database, WriteContext } from "../../../platform/database/database.ts";
+import type { App } from "../../../app.ts";
+import { minute } from "../../../kernel/clock.ts";
+import type { WriteContext } from "../../../platform/database/database.ts";
 import { billingState } from "../table.ts";
 
 /** The minimum time between two stored heartbeats of billing, whose runs are a minute apart, give or take. */
@@ -13,11 +14,7 @@ const readingTime = 10 * minute;
  * Stores a heartbeat. After downtime, extends the due date of each unpaid platform invoice by the time during which it
  * could not be paid, plus `readingTime`. Returns the length of the downtime in milliseconds, otherwise 0.
  */
-export async function recordHeartbeat(
-  db: Database,
-  clock: Clock,
-  context: WriteContext,
-): Promise<number> {
+export async function recordHeartbeat({ db, clock }: App, context: WriteContext): Promise<number> {
   const seen = await db.findOne(billingState, "");
   const last = seen?.heartbeatAt ?? null;
   if (last !== null && clock.now() - last < beatEvery) return 0;

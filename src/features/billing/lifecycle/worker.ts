@@ -1,24 +1,25 @@
-import { bind } from "../../../kernel/bind.ts";
-import { hour, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { App } from "../../../app.ts";
+import { hour, minute, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { StoreUnavailable } from "../../../platform/database/errors.ts";
-import type { Database, Tx } from "../../../platform/database/database.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { concurrentWrites } from "../../../platform/database/limits.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
 import { everyMinute } from "../../../platform/jobs/cron-line.ts";
 import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
 import type { JobHandler } from "../../../platform/jobs/queue.ts";
-import type { Logger } from "../../../platform/logger/index.ts";
-import type { ManagedInvoices } from "../invoices/collection-invoice.ts";
 import { recordHeartbeat } from "./heartbeat.ts";
-import { lockSubscription, saveSubscription, type LockedSubscription } from "../store.ts";
+import { billingWorkerName } from "../status.ts";
+import {
+  lockSubscription,
+  saveSubscription,
+  tryPlanChangeTurn,
+  type LockedSubscription,
+} from "../store.ts";
 import { subscriptions } from "../table.ts";
-import type { SubscriptionSteps } from "./subscription-steps.ts";
-import { tryPlanChangeTurn } from "../turns.ts";
+import { performDueStep } from "./steps.ts";
 
-/** The name of the background worker, by which it is woken. */
-export const billingWorkerName = "billing";
 /** The failed job of a parked subscription, which operators can see and retry. */
 const parkedJobName = "bill subscription";
 
@@ -43,43 +44,31 @@ export interface RunResult {
   readonly parked: number;
 }
 
-/** Performs the due steps of subscriptions. Any number of processes may run it concurrently. */
-export interface BillingRun extends Worker {
-  /** Performs all steps that are due now. */
-  runAll(signal?: AbortSignal): Promise<RunResult>;
-  /** Retries a parked subscription at an operator's request. */
-  readonly handlers: readonly JobHandler[];
-}
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly managed: ManagedInvoices;
-  readonly steps: SubscriptionSteps;
-}
-
-const methods = { run, runAll };
-
-export function makeBillingRun(deps: Deps): BillingRun {
+/** Performs the due steps of subscriptions in the background. Any number of processes may run it concurrently. */
+export function billingWorker(app: App): Worker {
   return {
     name: billingWorkerName,
     lines: [everyMinute],
-    handlers: [{ name: parkedJobName, run: ({ payload }) => retryParked(deps, payload) }],
-    ...bind(deps, methods),
+    run: (signal) => runBillingBatch(app, signal),
   };
 }
 
-async function run(deps: Deps, signal?: AbortSignal): Promise<boolean> {
-  const { due, steps } = await batch(deps, signal);
+/** Retries a parked subscription at an operator's request. */
+export function billingHandlers(app: App): readonly JobHandler[] {
+  return [{ name: parkedJobName, run: ({ payload }) => retryParked(app, payload) }];
+}
+
+/** Performs due steps of one batch of subscriptions; returns whether another batch may be due. */
+export async function runBillingBatch(app: App, signal?: AbortSignal): Promise<boolean> {
+  const { due, steps } = await batch(app, signal);
   return due === batchMax && steps > 0;
 }
 
-/** Performs all steps that are due now. */
-async function runAll(deps: Deps, signal?: AbortSignal): Promise<RunResult> {
+/** Performs all steps that are due now. Any number of processes may run it concurrently. */
+export async function runBilling(app: App, signal?: AbortSignal): Promise<RunResult> {
   const total = { due: 0, steps: 0, parked: 0 };
   for (;;) {
-    const done = await batch(deps, signal);
+    const done = await batch(app, signal);
     total.due += done.due;
     total.steps += done.steps;
     total.parked += done.parked;
@@ -88,8 +77,8 @@ async function runAll(deps: Deps, signal?: AbortSignal): Promise<RunResult> {
   }
 }
 
-async function retryParked(deps: Deps, payload: unknown): Promise<void> {
-  const { db, clock } = deps;
+async function retryParked(app: App, payload: unknown): Promise<void> {
+  const { db, clock } = app;
   const { subscriptionId } = payload as { subscriptionId: Id<"subscription"> };
   await db.write(context, async (tx) => {
     const at = clock.now();
@@ -98,26 +87,23 @@ async function retryParked(deps: Deps, payload: unknown): Promise<void> {
     await saveSubscription(tx, at, row, { nextActionAt: at });
   });
   // If billing fails again, the subscription is parked again with the new reason.
-  await work(deps, subscriptionId);
+  await work(app, subscriptionId);
 }
 
 /**
  * Performs one step in one transaction; returns whether more are due. Null: another transaction holds or has changed
  * the subscription.
  */
-function step(
-  { db, clock, managed, steps }: Deps,
-  id: Id<"subscription">,
-): Promise<boolean | null> {
-  return db.write(context, async (tx) => {
+function step(app: App, id: Id<"subscription">): Promise<boolean | null> {
+  return app.db.write(context, async (tx) => {
     // Another run or a request holds the subscription: go on with the next one instead of waiting.
     if (!(await tryPlanChangeTurn(tx, id))) return null;
-    const locked = await lockSubscription(tx, managed, id);
+    const locked = await lockSubscription(tx, id);
     if (locked === null) return null;
-    const at = clock.now();
+    const at = app.clock.now();
     const { nextActionAt } = locked.subscription;
     if (nextActionAt === null || nextActionAt > at) return false;
-    return steps.advance(tx, at, await unparked(tx, at, locked));
+    return performDueStep(tx, app, at, await unparked(tx, at, locked));
   });
 }
 
@@ -134,7 +120,7 @@ async function unparked(
   return { ...locked, subscription: await saveSubscription(tx, at, subscription, set) };
 }
 
-function park({ db, clock }: Deps, id: Id<"subscription">, fault: unknown): Promise<void> {
+function park({ db, clock }: App, id: Id<"subscription">, fault: unknown): Promise<void> {
   const reason = fault instanceof Error ? `${fault.name}: ${fault.message}` : String(fault);
   return db.write(context, async (tx) => {
     const at = clock.now();
@@ -164,15 +150,14 @@ function park({ db, clock }: Deps, id: Id<"subscription">, fault: unknown): Prom
 
 /** Performs the due steps of one subscription, at most `stepsMax`; parks it if one fails. */
 async function work(
-  deps: Deps,
+  app: App,
   id: Id<"subscription">,
 ): Promise<{ steps: number; isParked: boolean }> {
-  const { logger } = deps;
   let steps = 0;
   let collisions = 0;
   try {
     while (steps < stepsMax) {
-      const isMore = await step(deps, id);
+      const isMore = await step(app, id);
       if (isMore === null) {
         collisions += 1;
         if (collisions === collisionsMax) break;
@@ -185,13 +170,13 @@ async function work(
   } catch (error) {
     // An unavailable store is not the subscription's fault: the whole batch stops, and nothing is parked.
     if (error instanceof StoreUnavailable) throw error;
-    logger.warn({ subscription: id, err: error }, "a subscription could not be billed");
-    await park(deps, id, error);
+    app.logger.warn({ subscription: id, err: error }, "a subscription could not be billed");
+    await park(app, id, error);
     return { steps, isParked: true };
   }
 }
 
-function findDue({ db, clock }: Deps): Promise<{ id: Id<"subscription"> }[]> {
+function findDue({ db, clock }: App): Promise<{ id: Id<"subscription"> }[]> {
   return db.all(
     `SELECT id FROM subscriptions WHERE next_action_at IS NOT NULL AND next_action_at <= $1
        ORDER BY next_action_at LIMIT ${String(batchMax)}`,
@@ -200,37 +185,35 @@ function findDue({ db, clock }: Deps): Promise<{ id: Id<"subscription"> }[]> {
 }
 
 async function workOff(
-  deps: Deps,
+  app: App,
   ids: readonly Id<"subscription">[],
   signal: AbortSignal | undefined,
 ): Promise<RunResult> {
-  const { db } = deps;
   const waiting = [...ids];
   let steps = 0;
   let parked = 0;
   const one = async () => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
       if (signal?.aborted === true) return;
-      const done = await work(deps, id);
+      const done = await work(app, id);
       steps += done.steps;
       if (done.isParked) parked += 1;
     }
   };
-  await Promise.all(Array.from({ length: concurrentWrites[db.dialect] }, one));
+  await Promise.all(Array.from({ length: concurrentWrites[app.db.dialect] }, one));
   return { due: ids.length, steps, parked };
 }
 
-async function batch(deps: Deps, signal?: AbortSignal): Promise<RunResult> {
-  const { db, clock, logger } = deps;
-  const down = await recordHeartbeat(db, clock, context);
+async function batch(app: App, signal?: AbortSignal): Promise<RunResult> {
+  const down = await recordHeartbeat(app, context);
   if (down > 0)
-    logger.warn(
+    app.logger.warn(
       { milliseconds: down },
       "billing was down: the due dates of unpaid platform invoices were extended",
     );
-  const due = await findDue(deps);
+  const due = await findDue(app);
   return workOff(
-    deps,
+    app,
     due.map(({ id }) => id),
     signal,
   );

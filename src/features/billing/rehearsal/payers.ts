@@ -1,7 +1,7 @@
-import { day, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { App } from "../../../app.ts";
+import { day, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database } from "../../../platform/database/database.ts";
 import { batchesOf } from "../../../platform/database/query/batches.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { invoicesById, type InvoiceRow } from "../../invoices/store.ts";
@@ -24,11 +24,8 @@ const paidBefore: Readonly<Record<PaymentHabit, number | null>> = {
 const batchMax = 100;
 const context = systemContext("rehearsal");
 
-export interface PayerDependencies {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly settlement: Pick<Settlement, "lockTerms" | "settleInvoices">;
-}
+/** The part of settlement by which payers pay. */
+type Paying = Pick<Settlement, "lockTerms" | "settleInvoices">;
 
 /** The organization whose invoices are paid; null: all. */
 type Scope = Id<"organization"> | null;
@@ -38,13 +35,14 @@ type Scope = Id<"organization"> | null;
  * invoices as the watcher does when it finds payments on the chain.
  */
 export async function payInvoices(
-  deps: PayerDependencies,
+  app: App,
+  paying: Paying,
   habit: PaymentHabit,
   organizationId: Scope,
 ): Promise<void> {
   const before = paidBefore[habit];
   if (before === null) return;
-  const { db, clock } = deps;
+  const { db, clock } = app;
   const read = (after: string) =>
     db.find(
       platformInvoices,
@@ -55,7 +53,7 @@ export async function payInvoices(
     );
   for await (const owed of batchesOf(batchMax, read, ({ id }) => id)) {
     const twinIds = owed.flatMap(({ twinId }) => twinId ?? []);
-    await settle(deps, twinIds, ({ payableAmount, seenAmount }) => {
+    await settle(app, paying, twinIds, ({ payableAmount, seenAmount }) => {
       const whole = payableAmount ?? 0n;
       return seenAmount > whole ? seenAmount : whole;
     });
@@ -64,11 +62,12 @@ export async function payInvoices(
 
 /** Confirms the payments of platform invoices that were on the chain already when the rehearsal began. */
 export async function confirmPayments(
-  deps: PayerDependencies,
+  app: App,
+  paying: Paying,
   organizationId: Scope,
 ): Promise<void> {
   const read = (after: string) =>
-    deps.db.all<{ id: Id<"invoice"> }>(
+    app.db.all<{ id: Id<"invoice"> }>(
       `SELECT i.id AS "id" FROM invoices i
          JOIN platform_invoice_twins t ON t.twin_id = i.id
          JOIN platform_invoices p ON p.id = t.platform_invoice_id
@@ -79,7 +78,8 @@ export async function confirmPayments(
     );
   for await (const seen of batchesOf(batchMax, read, ({ id }) => id)) {
     await settle(
-      deps,
+      app,
+      paying,
       seen.map(({ id }) => id),
       ({ seenAmount }) => seenAmount,
     );
@@ -88,7 +88,8 @@ export async function confirmPayments(
 
 /** Settles collection invoices of which `receivedOf` has been received and confirmed, in the token's smallest unit. */
 async function settle(
-  { db, clock, settlement }: PayerDependencies,
+  { db, clock }: App,
+  paying: Paying,
   ids: readonly Id<"invoice">[],
   receivedOf: (invoice: InvoiceRow) => bigint,
 ): Promise<void> {
@@ -98,7 +99,7 @@ async function settle(
       const state = await networkState(tx, network);
       if (state === null) return;
       const own = rows.filter((row) => row.network === network).map(({ id }) => id);
-      const locked = await settlement.lockTerms(tx, own);
+      const locked = await paying.lockTerms(tx, own);
       const at: Instant = clock.now();
       const totals = new Map(
         [...locked].map(([id, { invoice }]) => {
@@ -111,7 +112,7 @@ async function settle(
           ];
         }),
       );
-      await settlement.settleInvoices(tx, network, locked, totals, state, at);
+      await paying.settleInvoices(tx, network, locked, totals, state, at);
     });
   }
 }

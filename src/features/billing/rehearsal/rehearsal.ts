@@ -1,12 +1,12 @@
+import type { App } from "../../../app.ts";
 import { day, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { createState, networkStates } from "../../../platform/chain/state/network-state.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
 import type { Database } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Progress } from "../../../platform/progress.ts";
 import type { Settlement } from "../../payments/ledger/invoices-port.ts";
-import type { BillingRun } from "../lifecycle/worker.ts";
+import { runBilling, runBillingBatch } from "../lifecycle/worker.ts";
 import { boundary } from "../periods.ts";
 import { billingState } from "../table.ts";
 import type { PaymentHabit } from "./habits.ts";
@@ -16,7 +16,7 @@ import { confirmPayments, payInvoices } from "./payers.ts";
 export const rehearsalMonthsMax = 36;
 
 /** The clock of a rehearsal. It stands still until the rehearsal moves it. */
-export interface RehearsalClock extends Clock {
+interface RehearsalClock extends Clock {
   moveTo(time: Instant): void;
 }
 
@@ -28,16 +28,6 @@ export interface RehearsalPlan {
   readonly payments: PaymentHabit;
   /** The organization to rehearse; null: all. */
   readonly organizationId: Id<"organization"> | null;
-}
-
-/** Billing on a copy of a store, whose clock only the rehearsal moves and on which no server works. */
-export interface RehearsalDependencies {
-  readonly db: Database;
-  readonly clock: RehearsalClock;
-  readonly billingRun: Pick<BillingRun, "run" | "runAll">;
-  readonly settlement: Pick<Settlement, "lockTerms" | "settleInvoices" | "sweepDeadlines">;
-  /** The enabled networks. */
-  readonly networks: readonly Network[];
 }
 
 /** The least time between two billing runs: that of a server, in milliseconds. */
@@ -56,23 +46,26 @@ export function rehearsalEnd({ from, months }: Pick<RehearsalPlan, "from" | "mon
 
 /**
  * Runs billing through the months of a plan as a server would that never stops, on networks that never stall: moves the
- * clock to each next action, performs what is due then, and pays as the plan says.
+ * clock to each next action, performs what is due then, and pays as the plan says. The app is that of a copy of a store,
+ * on which no server works and whose clock only the rehearsal moves.
  */
 export async function rehearse(
-  deps: RehearsalDependencies,
+  app: App,
+  clock: RehearsalClock,
+  settlement: Pick<Settlement, "lockTerms" | "settleInvoices" | "sweepDeadlines">,
   plan: RehearsalPlan,
   signal: AbortSignal,
   progress: Progress,
 ): Promise<void> {
-  const { db, clock, billingRun } = deps;
+  const { db } = app;
   const { from, organizationId } = plan;
   const end = rehearsalEnd(plan);
   clock.moveTo(from);
-  await readyNetworks(deps);
+  await readyNetworks(app);
   if (organizationId !== null) await leaveOut(db, organizationId);
   // A server that starts now extends due dates if none has run for a while.
-  await billingRun.runAll(signal);
-  await confirmPayments(deps, organizationId);
+  await runBilling(app, signal);
+  await confirmPayments(app, settlement, organizationId);
   await beatUntil(db, end);
   let roundAt = from;
   for (let now = from; now < end;) {
@@ -81,11 +74,11 @@ export async function rehearse(
     progress("Rehearsing", now - from, end - from);
     if (now >= roundAt) {
       await giveUp(db);
-      await passRound(deps, now, signal);
-      await payInvoices(deps, plan.payments, organizationId);
+      await passRound(app, settlement, now, signal);
+      await payInvoices(app, settlement, plan.payments, organizationId);
       roundAt += roundEvery;
     }
-    while (await billingRun.run(signal));
+    while (await runBillingBatch(app, signal));
     const next = Math.min((await nextAction(db)) ?? roundAt, roundAt);
     now = Math.max(next, now + runEvery);
   }
@@ -93,12 +86,12 @@ export async function rehearse(
 }
 
 /** Makes every enabled network one on which invoices can be issued, even if no server has reached it yet. */
-async function readyNetworks({ db, clock, networks }: RehearsalDependencies): Promise<void> {
+async function readyNetworks({ db, clock, networks }: App): Promise<void> {
   const known = await networkStates(db);
   const at = clock.now();
   const block = { cursorHeight: 0, cursorHash: "", tipHeight: 0, tipHash: "", headHeight: 0 };
   await db.write(context, async (tx) => {
-    for (const { id, chainId } of networks) {
+    for (const { id, chainId } of networks.enabled.values()) {
       if (known.has(id)) continue;
       const times = { cursorTime: at, tipTime: at, tipSeenAt: at, scannedAt: at, usualLagMs: 0 };
       await createState(tx, {
@@ -131,7 +124,8 @@ async function beatUntil(db: Database, end: Instant): Promise<void> {
 
 /** Lets the networks advance to a time, and expires the invoices and releases the amounts whose deadlines passed. */
 async function passRound(
-  { db, settlement, networks }: RehearsalDependencies,
+  { db, networks }: App,
+  settlement: Pick<Settlement, "sweepDeadlines">,
   now: Instant,
   signal: AbortSignal,
 ): Promise<void> {
@@ -139,7 +133,7 @@ async function passRound(
     tx.run("UPDATE network_states SET cursor_time = $1, tip_time = $1, scanned_at = $1", [now]),
   );
   const states = await networkStates(db);
-  for (const { id } of networks) {
+  for (const { id } of networks.enabled.values()) {
     const state = states.get(id);
     if (state === undefined) continue;
     const finalTime = () => Promise.resolve(now);

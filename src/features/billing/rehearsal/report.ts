@@ -5,7 +5,7 @@ import { formatMoney, money } from "../../../kernel/money/money.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { batchesOf } from "../../../platform/database/query/batches.ts";
 import { namesOf } from "../../organizations/store.ts";
-import { linesOf } from "../invoices/service.ts";
+import { linesOf } from "../invoices/platform-invoices.ts";
 import {
   platformInvoices,
   subscriptions,

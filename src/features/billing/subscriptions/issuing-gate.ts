@@ -2,8 +2,7 @@ import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import type { Subscriber } from "../../../platform/events/relay.ts";
-import { countUsed, countUsedOf } from "../../invoices/store.ts";
+import { countUsed } from "../../invoices/store.ts";
 import {
   PlanLimitReached,
   SubscriptionRequired,
@@ -18,7 +17,6 @@ import {
 import { platformOrganization } from "../../organizations/store.ts";
 import { liveSubscription } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
-import { usageReached, type BillingAnnouncer } from "../announce.ts";
 
 /**
  * Checks whether an organization's subscription allows it to issue an invoice. Throws `subscription_required`,
@@ -204,61 +202,4 @@ function lockLive(tx: Tx, organizationId: Id<"organization">): Promise<Subscript
   return tx.lockOne(subscriptions, "WHERE organization_id = $1 AND status <> 'canceled'", [
     organizationId,
   ]);
-}
-
-/** The events after which more invoices may count: those of an issue, and those of money for an invoice of a link. */
-const counting = new Set([
-  "invoice.created",
-  "invoice.issued",
-  "invoice.partially_paid",
-  "invoice.confirming",
-  "invoice.paid",
-  "invoice.payment_detected",
-]);
-
-/**
- * Emits `usage.threshold_reached` when 80 or 100 percent of a plan's included invoices are used, once per period for
- * each threshold.
- */
-export function makeUsageWatch({
-  clock,
-  announcer,
-}: {
-  readonly clock: Clock;
-  readonly announcer: Pick<BillingAnnouncer, "usage">;
-}): Subscriber {
-  return async (tx, relayed) => {
-    const issuers = new Set(
-      relayed.filter(({ type }) => counting.has(type)).map(({ organizationId }) => organizationId),
-    );
-    if (issuers.size === 0) return;
-    const watched = await tx.find(
-      subscriptions,
-      `WHERE organization_id IN ${listed(tx.dialect, 1)} AND status <> 'canceled' AND usage_notice < 100
-       ORDER BY id`,
-      [JSON.stringify([...issuers])],
-    );
-    const windows = watched.map(({ organizationId, currentPeriodStart, currentPeriodEnd }) => ({
-      organizationId,
-      from: currentPeriodStart,
-      to: currentPeriodEnd,
-    }));
-    const counts = await countUsedOf(tx, windows);
-    for (const subscription of watched) {
-      await warn(tx, subscription, counts.get(subscription.organizationId) ?? 0);
-    }
-  };
-
-  async function warn(tx: Tx, subscription: SubscriptionRow, used: number): Promise<void> {
-    const { id, usageNotice, currentPeriodStart } = subscription;
-    const reached = usageReached(subscription, used);
-    if (reached <= usageNotice) return;
-    const changed = await tx.update(
-      subscriptions,
-      { usageNotice: reached },
-      "WHERE id = $1 AND usage_notice = $2 AND current_period_start = $3",
-      [id, usageNotice, currentPeriodStart],
-    );
-    if (changed === 1) announcer.usage(tx, clock.now(), subscription, used);
-  }
 }

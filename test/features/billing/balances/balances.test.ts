@@ -1,7 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { computeCharges, type Charges } from "../../../../src/features/billing/charges.ts";
-import { makeBalances } from "../../../../src/features/billing/balances/balances.ts";
+import {
+  addAdjustment,
+  consumeBalances,
+  grantCredit,
+  grantDiscount,
+  lockBalances,
+  restoreBalances,
+  takeBackCredits,
+} from "../../../../src/features/billing/balances/balances.ts";
 import {
   adjustments,
   creditApplications,
@@ -15,9 +23,10 @@ import {
 } from "../../../../src/features/billing/table.ts";
 import { day, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
 import type { Database, Tx } from "../../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import type { App } from "../../../../src/app.ts";
+import { appOf } from "../../../support/context.ts";
 import { addOrganization } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import { platformInvoice, subscription } from "./balance-fixture.ts";
@@ -30,14 +39,14 @@ eachStore("the balances of billing", (store) => {
     because: "platform invoices and their subscriptions are inserted directly",
   });
   const ids = createIds(systemRandom);
-  const journal = createJournal({ ids, wake: () => undefined });
-  const balances = makeBalances({ ids, journal });
   let db: Database;
+  let app: App;
   let organizationId: Id<"organization">;
   let of: SubscriptionRow;
 
   before(async () => {
     db = await store.open();
+    app = appOf({ db, ids });
   });
   beforeEach(async () => {
     organizationId = await addOrganization(db, ids, start);
@@ -49,7 +58,7 @@ eachStore("the balances of billing", (store) => {
   const usd = { currency: "USD", decimals: 2, createdBy: "system" };
   const grant = (amount: bigint, expiresAt: Instant | null = null, currency = "USD") =>
     write((tx) =>
-      balances.grantCredit(tx, start, {
+      grantCredit(tx, app, start, {
         ...usd,
         organizationId,
         amount,
@@ -61,7 +70,7 @@ eachStore("the balances of billing", (store) => {
     );
   const grantPercent = (value: string, periods: number | null) =>
     write((tx) =>
-      balances.grantDiscount(tx, start, {
+      grantDiscount(tx, app, start, {
         organizationId,
         kind: "percent",
         value,
@@ -74,7 +83,7 @@ eachStore("the balances of billing", (store) => {
     );
   const adjust = (amount: bigint, currency = "USD") =>
     write((tx) =>
-      balances.addAdjustment(tx, start, {
+      addAdjustment(tx, app, start, {
         ...usd,
         organizationId,
         amount,
@@ -96,20 +105,20 @@ eachStore("the balances of billing", (store) => {
         at,
         plan: { name: "Growth", price },
         usage: null,
-        ...(await balances.open(tx, organizationId, "USD")),
+        ...(await lockBalances(tx, organizationId, "USD")),
         minCollectable: 100n,
       });
       const { subtotal, discountTotal, creditTotal, total } = charges;
       const totals = { subtotal, discountTotal, creditTotal, total };
       const invoice = platformInvoice(of, { ...period, ...totals });
       await tx.insert(platformInvoices, invoice);
-      await balances.consume(tx, at, invoice, charges);
+      await consumeBalances(tx, app, at, invoice, charges);
       return { invoice, charges };
     });
   }
 
   const voided = (invoice: PlatformInvoiceRow, at: Instant) =>
-    write((tx) => balances.restore(tx, at, invoice, { newCredit: 0n, carried: 0n }));
+    write((tx) => restoreBalances(tx, app, at, invoice, { newCredit: 0n, carried: 0n }));
 
   const own = <T extends typeof credits | typeof discounts | typeof adjustments>(table: T) =>
     db.find(table, "WHERE organization_id = $1 ORDER BY id", [organizationId]);
@@ -221,7 +230,7 @@ eachStore("the balances of billing", (store) => {
   it("takes back the credit of a removed payment and charges the part that was spent", async () => {
     const { invoice } = await issue(start + day, 4_900n);
     await write((tx) =>
-      balances.grantCredit(tx, start, {
+      grantCredit(tx, app, start, {
         ...usd,
         organizationId,
         amount: 800n,
@@ -230,11 +239,11 @@ eachStore("the balances of billing", (store) => {
         sourceInvoiceId: invoice.id,
       }),
     );
-    await write((tx) => balances.takeBack(tx, start, invoice, 300n));
+    await write((tx) => takeBackCredits(tx, app, start, invoice, 300n));
     expect((await own(credits))[0]).to.include({ amount: 500n, remaining: 500n });
     expect(await own(adjustments)).to.deep.equal([]);
     await issue(start + 2 * day, 400n);
-    await write((tx) => balances.takeBack(tx, start, invoice, 500n));
+    await write((tx) => takeBackCredits(tx, app, start, invoice, 500n));
     expect((await own(credits))[0]).to.include({ amount: 400n, remaining: 0n });
     expect((await own(adjustments))[0]).to.include({ amount: 400n, status: "pending" });
     await expectConserved();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readAdjustment, readDiscount } from "../../../../src/features/billing/balances/input.ts";
+import { readAdjustment, readDiscount } from "../../../../src/features/billing/balances/grants.ts";
 import { BillingAmountTooLarge } from "../../../../src/features/billing/errors.ts";
 import { formatMoney } from "../../../../src/kernel/money/money.ts";
 import { day, toIso } from "../../../../src/kernel/clock.ts";

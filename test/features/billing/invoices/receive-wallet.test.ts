@@ -36,10 +36,7 @@ eachStore("the platform's receive wallet", (store) => {
     app.request("PUT", path, { token: admin.token, body: { walletId, tokenSymbol } });
   const get = async () =>
     (await expectStatus(app.request("GET", path, { token: admin.token }), 200)).body;
-  const target = () => {
-    const networks = new Map(app.app.config.networks.map((network) => [network.id, network]));
-    return receiveTarget(app.app.db, networks);
-  };
+  const target = () => receiveTarget(app.app.db, app.app);
 
   it("is null until it is set to one of the platform's own wallets", async () => {
     expect(await get()).to.deep.equal(nothing);

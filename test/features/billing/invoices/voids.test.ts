@@ -2,7 +2,8 @@
 // run prove:billing` repeats a random history that failed.
 import { expect } from "chai";
 import fc from "fast-check";
-import type { CancelTime } from "../../../../src/features/billing/lifecycle/cancel.ts";
+import { cancelSubscription } from "../../../../src/features/billing/lifecycle/cancel.ts";
+import type { Cancellation } from "../../../../src/features/billing/operator/admin-records.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { computeCharges, thawInputs } from "../../../../src/features/billing/charges.ts";
 import { readCollectionInvoices, receivedAt } from "../../../../src/features/billing/store.ts";
@@ -50,8 +51,8 @@ eachStore("a payment of a voided platform invoice", (store) => {
     await expectStatus(estate.select(shop, "trial"), 200);
     return String((await estate.invoices(shop))[0]?.["id"]);
   }
-  const cancel = (when: CancelTime = "now") =>
-    estate.app.app.billingOperator.cancel(operator, shop.organizationId as Id<"organization">, {
+  const cancel = (when: Cancellation["when"] = "now") =>
+    cancelSubscription(estate.app.app, operator, shop.organizationId as Id<"organization">, {
       when,
       reason: "The shop closes",
     });

@@ -1,7 +1,8 @@
 // Cancellations by an operator, now or at the end of the period, and their effect on debts, plan changes and payments
 // in flight.
 import { expect } from "chai";
-import type { CancelTime } from "../../../../src/features/billing/lifecycle/cancel.ts";
+import { cancelSubscription } from "../../../../src/features/billing/lifecycle/cancel.ts";
+import type { Cancellation } from "../../../../src/features/billing/operator/admin-records.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { day } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -27,12 +28,12 @@ eachStore("a subscription that an operator cancels", (store) => {
   });
   afterEach(() => estate.stop());
 
-  const cancel = (when: CancelTime) =>
-    estate.app.app.billingOperator.cancel(operator, merchant.organizationId as Id<"organization">, {
+  const cancel = (when: Cancellation["when"]) =>
+    cancelSubscription(estate.app.app, operator, merchant.organizationId as Id<"organization">, {
       when,
       reason: "The shop closes",
     });
-  async function refusal(when: CancelTime): Promise<string> {
+  async function refusal(when: Cancellation["when"]): Promise<string> {
     try {
       await cancel(when);
     } catch (error) {

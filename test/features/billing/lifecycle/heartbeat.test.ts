@@ -10,6 +10,7 @@ import { minute, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { appOf } from "../../../support/context.ts";
 import { addOrganization } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import { platformInvoice, subscription } from "../balances/balance-fixture.ts";
@@ -34,7 +35,7 @@ eachStore("the heartbeat of billing", (store) => {
     await setBeat(null);
   });
 
-  const beat = () => recordHeartbeat(db, { now: () => now }, testContext);
+  const beat = () => recordHeartbeat(appOf({ db, clock: { now: () => now } }), testContext);
   const beatAt = async () => (await db.findOne(billingState, ""))?.heartbeatAt;
   const setBeat = (heartbeatAt: Instant | null) =>
     db.write(testContext, (tx) => tx.update(billingState, { heartbeatAt }, "WHERE id = 'billing'"));

@@ -3,7 +3,8 @@
 import { createApp } from "../../../../src/compose/app.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { makeBillingRun } from "../../../../src/features/billing/lifecycle/worker.ts";
+import { runBilling } from "../../../../src/features/billing/lifecycle/worker.ts";
+import { changePlan } from "../../../../src/features/billing/subscriptions/subscriptions.ts";
 import { loadConfig } from "../../../../src/platform/config/load.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { withStatements } from "../statements.ts";
@@ -23,19 +24,11 @@ const db = withStatements({ ...app.db }, (name) => {
 const [organizationId, plan] = (process.env["CHANGE_PLAN"] ?? "").split(" ");
 let done: object;
 if (plan === undefined) {
-  const run = makeBillingRun({
-    db,
-    clock,
-    logger: silentLogger,
-    managed: app.managed,
-    steps: app.steps,
-  });
-  done = await run.runAll();
+  done = await runBilling({ ...app, db });
 } else {
-  // The service writes through the app's own store.
   Object.assign(app.db, db);
   const context = { actor: systemActor("tests"), requestId: null, ip: null };
-  await app.subscriptions.change(context, organizationId as Id<"organization">, plan);
+  await changePlan(app, context, organizationId as Id<"organization">, plan);
   done = { steps: 1 };
 }
 await app.close();

@@ -1,13 +1,14 @@
 // Plan changes through the API and their effect at the end of the trial or period: plan, invoices, credits. The numbers
 // are from the worked examples of docs/decisions/0016-plan-changes.md.
 import { expect } from "chai";
+import type { App } from "../../../../src/app.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
-import { makeBillingRun } from "../../../../src/features/billing/lifecycle/worker.ts";
+import { runBilling } from "../../../../src/features/billing/lifecycle/worker.ts";
+import { previewPlatformInvoices } from "../../../../src/features/billing/operator/operator.ts";
 import { billingState } from "../../../../src/features/billing/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import type { StoreOptions } from "../../../../src/platform/database/open.ts";
-import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { expectStatus, startApp, type Answer } from "../../../support/app.ts";
 import { dumpStore } from "../../../support/store/dump.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -174,7 +175,7 @@ eachStore("a scheduled plan change", (store) => {
     expect((await schedule("scale")).openInvoice).to.equal(null);
     expect(await invoices()).to.deep.equal([["paid", "49.00"]]);
     const [first = ""] = await numbers();
-    const rehearsed = await estate.app.app.billingOperator.rehearse(testContext, {
+    const rehearsed = await previewPlatformInvoices(estate.app.app, testContext, {
       organizationId: shop.organizationId as Id<"organization">,
     });
     expect(rehearsed.data[0]?.charges.total).to.equal(34_900n);
@@ -426,7 +427,7 @@ eachStore("a scheduled plan change", (store) => {
       expect(refusalOf(await ask("gold"))).to.deep.equal([422, "unknown_plan"]);
       estate.clock.advance(daysUntil((await shown()).currentPeriodEnd) * day);
       await estate.keepAwake();
-      await other.app.billingRun.runAll();
+      await runBilling(other.app);
       expect(await shown()).to.include({ plan: "scale", status: "active", pendingPlan: null });
       expect((await shown()).openInvoice?.total).to.equal("199.00");
     } finally {
@@ -512,18 +513,12 @@ eachStore("a scheduled plan change", (store) => {
       const mine = (await shown()).id;
       const onlyMine = async (...query: Parameters<typeof dying.all>) =>
         (await dying.all<{ id: string }>(...query)).filter(({ id }) => id === mine);
-      const run = makeBillingRun({
-        db: { ...dying, all: onlyMine as typeof dying.all },
-        clock: app.clock,
-        logger: silentLogger,
-        managed: app.managed,
-        steps: app.steps,
-      });
+      const other: App = { ...app, db: { ...dying, all: onlyMine as typeof dying.all } };
       let deaths = 0;
       for (let statement = 1; (await shown()).plan === "growth"; statement += 3) {
         countdown = statement;
         await estate.keepAwake();
-        const { parked } = await run.runAll();
+        const { parked } = await runBilling(other);
         if (parked > 0) {
           deaths += 1;
           expect(await shown()).to.include({ plan: "growth", pendingPlan: "yearly" });

@@ -1,14 +1,15 @@
 import { expect } from "chai";
 import { retryJob } from "../../../../src/features/admin/queues.ts";
+import type { App } from "../../../../src/app.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import {
-  makeBillingRun,
+  billingHandlers,
+  runBilling,
   type RunResult,
 } from "../../../../src/features/billing/lifecycle/worker.ts";
 import { wallets } from "../../../../src/features/wallets/table.ts";
 import { subscriptions, type SubscriptionRow } from "../../../../src/features/billing/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
-import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { withStatements } from "../statements.ts";
@@ -205,7 +206,7 @@ eachStore("the billing run", (store) => {
 
       await setStatus("active");
       await retryJob(estate.app.app, testContext, String(job?.["id"]));
-      const [handler] = estate.app.app.billingRun.handlers;
+      const [handler] = billingHandlers(estate.app.app);
       const signal = new AbortController().signal;
       const payload = { subscriptionId: (await estate.subscription(shop)).id };
       await handler?.run({ id: String(job?.["id"]), attempts: 1, payload, signal });
@@ -225,7 +226,8 @@ eachStore("the billing run", (store) => {
     await estate.keepAwake();
     const { app } = estate.app;
     const others: RunResult[] = [];
-    const run = makeBillingRun({
+    const other: App = {
+      ...app,
       db: {
         ...estate.db,
         async all(sql, values) {
@@ -234,12 +236,8 @@ eachStore("the billing run", (store) => {
           return rows;
         },
       },
-      clock: app.clock,
-      logger: silentLogger,
-      managed: app.managed,
-      steps: app.steps,
-    });
-    expect(await run.runAll()).to.include({ due: 1, parked: 0 });
+    };
+    expect(await runBilling(other)).to.include({ due: 1, parked: 0 });
     expect(others).to.deep.equal([{ due: 1, steps: 0, parked: 1 }]);
   });
 
@@ -264,18 +262,12 @@ eachStore("the billing run", (store) => {
       died.set(name, (died.get(name) ?? 0) + 1);
       throw new Error(`died at ${name}`);
     };
-    const run = makeBillingRun({
-      db: withStatements(estate.db, dies),
-      clock: app.clock,
-      logger: silentLogger,
-      managed: app.managed,
-      steps: app.steps,
-    });
+    const dying: App = { ...app, db: withStatements(estate.db, dies) };
     let deaths = 0;
     for (let place = 1; (await estate.invoices(shop)).length === 1; place += 1) {
       countdown = place;
       await estate.keepAwake();
-      const { parked } = await run.runAll();
+      const { parked } = await runBilling(dying);
       deaths += parked;
       if (parked > 0) {
         expect(await estate.invoices(shop)).to.have.length(1);

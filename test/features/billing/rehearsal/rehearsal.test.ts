@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { rehearseBilling } from "../../../../src/compose/rehearsal/rehearse-billing.ts";
 import { secretFor } from "../../../../src/compose/store-fingerprint.ts";
+import { cancelSubscription } from "../../../../src/features/billing/lifecycle/cancel.ts";
 import { makeMonthlySums } from "../../../../src/features/billing/rehearsal/sums.ts";
 import type { PaymentHabit } from "../../../../src/features/billing/rehearsal/habits.ts";
 import { platformInvoices } from "../../../../src/features/billing/table.ts";
@@ -108,7 +109,8 @@ eachStore("a rehearsal of billing", (store) => {
     await payOpen(growing);
     await expectStatus(estate.change(growing, "big"), 200);
     const leaving = await subscriber("big");
-    await estate.app.app.billingOperator.cancel(
+    await cancelSubscription(
+      estate.app.app,
       testContext,
       leaving.organizationId as Id<"organization">,
       { when: "period_end", reason: "The shop closes" },

@@ -1,6 +1,7 @@
 // The same usage is shown, reported in events, limited and invoiced.
 import { expect } from "chai";
 import type { Id } from "../../../../src/kernel/id.ts";
+import { watchUsage } from "../../../../src/features/billing/subscriptions/usage-watch.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import { events } from "../../../../src/platform/events/table.ts";
 import { createRelay } from "../../../../src/platform/events/relay.ts";
@@ -179,7 +180,7 @@ eachStore("the usage of a plan", (store) => {
     const relay = createRelay({
       db: estate.db,
       leases: app.leases,
-      subscribers: [app.usageWatch],
+      subscribers: [(tx, relayed) => watchUsage(tx, app, relayed)],
       context: testContext,
     });
     const told = async () => {
@@ -220,7 +221,7 @@ eachStore("the usage of a plan", (store) => {
     const relay = createRelay({
       db: estate.db,
       leases: app.leases,
-      subscribers: [app.usageWatch],
+      subscribers: [(tx, relayed) => watchUsage(tx, app, relayed)],
       context: testContext,
     });
     while (await relay.run(new AbortController().signal));

@@ -11,7 +11,7 @@ import {
 } from "../../../../src/features/invoices/holds/watched-addresses.ts";
 import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
 import { makeClaimExaminer } from "../../../../src/features/payments/hash-claims/examiner.ts";
-import { makePaymentService } from "../../../../src/features/payments/service.ts";
+import { listPayments } from "../../../../src/features/payments/payments.ts";
 import { makeRefundLedger } from "../../../../src/features/payments/refunds/refundable.ts";
 import { makeWatcher, type Watcher } from "../../../../src/features/payments/watcher/watcher.ts";
 import { presentPayment } from "../../../../src/features/payments/present-payment.ts";
@@ -30,6 +30,7 @@ import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import { appOf } from "../../../support/context.ts";
 import type { Shop } from "../../../support/invoice-services-fixture.ts";
 
 /** A shop whose network is watched: the whole product above the chain client. */
@@ -103,7 +104,10 @@ export function openMarket(
     watchers: [watcher],
     examiners: [examiner, refundExaminer],
   });
-  const service = makePaymentService({ db, networks });
+  const app = appOf({
+    db,
+    networks: { enabled: new Map(), known: networks, enabledIds: [...networks.keys()] },
+  });
 
   return {
     watcher,
@@ -123,7 +127,7 @@ export function openMarket(
     read: async ({ organizationId, id }) =>
       presentInvoice(await getInvoice(shop.app, organizationId, id)),
     async payments(query = {}, organizationId = shop.organizationId) {
-      const page = await service.list(organizationId, query);
+      const page = await listPayments(app, organizationId, query);
       return { data: page.data.map(presentPayment), nextCursor: page.nextCursor };
     },
     async events() {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { decidePlanChange } from "../../../../src/features/billing/subscriptions/decide-plan-change.ts";
+import { decidePlanChange } from "../../../../src/features/billing/lifecycle/rules.ts";
 import type { SubscriptionStatus } from "../../../../src/features/billing/status.ts";
 
 const living = ["trialing", "active", "past_due", "suspended"] as const;

@@ -1,14 +1,19 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
+import { checkoutUrl, type App, type InTx } from "../../../app.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
-import type { Plan, PlanCatalog } from "../../../platform/config/plans.ts";
-import type { Database, Reader } from "../../../platform/database/database.ts";
+import { parsePage, toPage, type Page } from "../../../kernel/page.ts";
+import type { Plan } from "../../../platform/config/plans.ts";
+import type { Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import { namesOf } from "../../organizations/store.ts";
-import type { PaymentService } from "../../payments/service.ts";
-import type { AdminInvoiceDetail, AdminInvoiceView, PlatformInvoiceView } from "../present.ts";
+import { readPaymentsOf } from "../../payments/payments.ts";
+import type {
+  AdminInvoiceDetail,
+  AdminInvoiceFilters,
+  AdminInvoiceView,
+} from "../operator/admin-records.ts";
+import type { PlatformInvoiceView } from "../records.ts";
 import {
   platformInvoiceLines,
   platformInvoices,
@@ -17,90 +22,77 @@ import {
   type PlatformInvoiceRow,
 } from "../table.ts";
 
-/** The statuses of the API record; no platform invoice is ever a draft. */
-export type InvoiceStatusFilter = PlatformInvoiceRow["status"] | "draft";
-
-export interface InvoiceFilters extends PageQuery {
-  readonly status?: InvoiceStatusFilter | undefined;
-}
-
-export interface AdminInvoiceFilters extends InvoiceFilters {
-  readonly organizationId?: Id<"organization"> | undefined;
-}
-
-/** Reads plans and platform invoices. */
-export type BillingReader = Bound<typeof methods>;
-
-interface Deps {
-  readonly db: Database;
-  readonly catalog: PlanCatalog;
-  readonly payments: Pick<PaymentService, "ofInvoice">;
-  /** Returns the URL of a checkout. */
-  readonly checkoutUrl: (checkoutId: string) => string;
-}
-
-const methods = { views, plans, list, get, listAll, getAny };
-
-export function makeBillingReader(deps: Deps): BillingReader {
-  return bind(deps, methods);
-}
-
 /** Returns platform invoices with their lines, in the order of the rows. Events use it within their transaction. */
-async function views(
-  { checkoutUrl }: Deps,
+export async function viewPlatformInvoices(
   reader: Reader,
+  app: InTx,
   invoices: readonly PlatformInvoiceRow[],
 ): Promise<PlatformInvoiceView[]> {
   const lines = await linesOf(
     reader,
     invoices.map(({ id }) => id),
   );
-  return invoices.map((invoice) => ({
-    invoice,
-    lines: lines.get(invoice.id) ?? [],
-    checkoutUrl: invoice.twinCheckoutId === null ? null : checkoutUrl(invoice.twinCheckoutId),
-  }));
+  return invoices.map((invoice) => viewPlatformInvoice(app, invoice, lines.get(invoice.id) ?? []));
 }
 
-function plans({ catalog }: Deps): Promise<readonly Plan[]> {
-  return Promise.resolve(catalog.plans);
+/** Returns a platform invoice with its lines, which the caller has. */
+export function viewPlatformInvoice(
+  app: InTx,
+  invoice: PlatformInvoiceRow,
+  lines: readonly PlatformInvoiceLineRow[],
+): PlatformInvoiceView {
+  const { twinCheckoutId } = invoice;
+  const url = twinCheckoutId === null ? null : checkoutUrl(app, twinCheckoutId);
+  return { invoice, lines, checkoutUrl: url };
 }
 
-function list(
-  deps: Deps,
+/** Returns the plans that organizations can select. */
+export function listPlans({ config }: App): Promise<readonly Plan[]> {
+  return Promise.resolve(config.plans.plans);
+}
+
+/** Returns a page of an organization's platform invoices, newest first. */
+export function listPlatformInvoices(
+  app: App,
   organizationId: Id<"organization">,
-  query: InvoiceFilters,
+  query: Omit<AdminInvoiceFilters, "organizationId">,
 ): Promise<Page<PlatformInvoiceView>> {
-  return page(deps, "platform_invoices", { ...query, organizationId });
+  return pageOf(app, "platform_invoices", { ...query, organizationId });
 }
 
-async function get(
-  deps: Deps,
+/** Returns a platform invoice. @throws a 404 problem if the organization has none with this id */
+export async function getPlatformInvoice(
+  app: App,
   organizationId: Id<"organization">,
   platformInvoiceId: Id<"platformInvoice">,
 ): Promise<PlatformInvoiceView> {
-  const { db } = deps;
+  const { db } = app;
   const row = await db.findOne(platformInvoices, "WHERE organization_id = $1 AND id = $2", [
     organizationId,
     platformInvoiceId,
   ]);
-  const [view] = row === null ? [] : await views(deps, db, [row]);
+  const [view] = row === null ? [] : await viewPlatformInvoices(db, app, [row]);
   if (view === undefined) throw notFound();
   return view;
 }
 
-async function listAll(deps: Deps, query: AdminInvoiceFilters): Promise<Page<AdminInvoiceView>> {
-  const { data, nextCursor } = await page(deps, "admin_platform_invoices", query);
-  return { data: await owned(deps, data), nextCursor };
+/** Returns a page of the platform invoices of all organizations, newest first. */
+export async function listAllPlatformInvoices(
+  app: App,
+  query: AdminInvoiceFilters,
+): Promise<Page<AdminInvoiceView>> {
+  const { data, nextCursor } = await pageOf(app, "admin_platform_invoices", query);
+  return { data: await owned(app.db, data), nextCursor };
 }
 
-async function getAny(
-  deps: Deps,
+/** Returns a platform invoice of any organization with its payments. */
+export async function getAnyPlatformInvoice(
+  app: App,
   platformInvoiceId: Id<"platformInvoice">,
 ): Promise<AdminInvoiceDetail> {
-  const { db, payments } = deps;
+  const { db } = app;
   const row = await db.findOne(platformInvoices, "WHERE id = $1", [platformInvoiceId]);
-  const [view] = row === null ? [] : await owned(deps, await views(deps, db, [row]));
+  const [view] = row === null ? [] : await owned(db, await viewPlatformInvoices(db, app, [row]));
   if (view === undefined) throw notFound();
   const collectionInvoices = await db.find(
     platformInvoiceTwins,
@@ -109,35 +101,35 @@ async function getAny(
   );
   // One query per collection invoice: a long-standing debt has two, seldom more.
   const came = await Promise.all(
-    collectionInvoices.map(({ twinId }) => payments.ofInvoice(db, twinId)),
+    collectionInvoices.map(({ twinId }) => readPaymentsOf(db, app, twinId)),
   );
   return { ...view, payments: came.flat() };
 }
 
 async function owned(
-  { db }: Deps,
-  given: readonly PlatformInvoiceView[],
+  reader: Reader,
+  views: readonly PlatformInvoiceView[],
 ): Promise<AdminInvoiceView[]> {
   const names = await namesOf(
-    db,
-    given.map(({ invoice }) => invoice.organizationId),
+    reader,
+    views.map(({ invoice }) => invoice.organizationId),
   );
-  return given.map((view) => ({
+  return views.map((view) => ({
     ...view,
     organizationName: names.get(view.invoice.organizationId) ?? "",
   }));
 }
 
-async function page(deps: Deps, name: string, query: AdminInvoiceFilters) {
-  const { db } = deps;
+async function pageOf(app: App, list: string, query: AdminInvoiceFilters) {
+  const { db } = app;
   const { limit, cursor, organizationId, status } = query;
-  const asked = parsePage({ limit, cursor }, name, { organizationId, status });
+  const asked = parsePage({ limit, cursor }, list, { organizationId, status });
   const { rest, values } = pageQuery(asked, [
     ["organization_id =", organizationId],
     ["status =", status],
   ]);
   const { data, nextCursor } = toPage(await db.find(platformInvoices, rest, values), asked);
-  return { data: await views(deps, db, data), nextCursor };
+  return { data: await viewPlatformInvoices(db, app, data), nextCursor };
 }
 
 /** Returns the lines of platform invoices by invoice id, ordered by position. */

@@ -1,12 +1,22 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
+import type { InTx } from "../../../app.ts";
 import { day, type Instant } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
-import type { IdSource } from "../../../kernel/id.ts";
-import type { BillingPolicy, PlanCatalog } from "../../../platform/config/plans.ts";
+import type { BillingPolicy } from "../../../platform/config/plans.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { countUsed } from "../../invoices/store.ts";
-import { computeCharges, freezeInputs, type ChargeInputs, type Charges } from "../charges.ts";
-import type { Balances } from "../balances/balances.ts";
+import {
+  computeCharges,
+  freezeInputs,
+  thawInputs,
+  type ChargeInputs,
+  type Charges,
+} from "../charges.ts";
+import {
+  consumeBalances,
+  creditSurplus,
+  lockBalances,
+  restoreBalances,
+} from "../balances/balances.ts";
 import type { Period } from "../periods.ts";
 import {
   assetOf,
@@ -16,17 +26,23 @@ import {
   priceOf,
   type Terms,
 } from "../plans.ts";
+import { receivedAt, savePlatformInvoice, type LockedSubscription } from "../store.ts";
 import {
   platformInvoiceLines,
   platformInvoices,
   type PlatformInvoiceRow,
   type SubscriptionRow,
 } from "../table.ts";
-import type { BillingAnnouncer } from "../announce.ts";
-import { collectionColumns, type CollectionInvoices } from "./collection-invoice.ts";
+import { announcePlatformInvoice } from "../announce.ts";
+import {
+  collectionColumns,
+  prepareCollectionInvoice,
+  rememberCollectionInvoice,
+  withdrawCollectionInvoices,
+} from "./collection-invoice.ts";
 
 /** A period that has ended, and the terms that applied to it. */
-export interface ElapsedPeriod extends Period {
+interface ElapsedPeriod extends Period {
   readonly terms: Terms;
 }
 
@@ -42,49 +58,36 @@ export interface InvoiceOrder {
 }
 
 /** A computed platform invoice, of which nothing is stored yet. */
-export interface Draft {
+interface Draft {
   readonly inputs: ChargeInputs;
   readonly charges: Charges;
   readonly usageCount: number | null;
   readonly policy: BillingPolicy;
 }
 
-export type Issuer = Bound<typeof methods>;
-
 const numberDigits = 6;
 
-interface Deps {
-  readonly ids: IdSource;
-  readonly catalog: PlanCatalog;
-  readonly balances: Balances;
-  readonly collectionInvoices: CollectionInvoices;
-  readonly announcer: BillingAnnouncer;
-}
-
-const methods = { draft, issue };
-
-export function makeIssuer(deps: Deps): Issuer {
-  return bind(deps, methods);
-}
-
-/** Computes the invoice that `issue` would store, and locks the credits, discounts and adjustments that it uses. */
-async function draft(
-  { catalog, balances }: Deps,
+/**
+ * Computes the invoice that `issuePlatformInvoice` would store, and locks the credits, discounts and adjustments that
+ * it uses.
+ */
+export async function draftPlatformInvoice(
   tx: Tx,
+  app: InTx,
   at: Instant,
   order: InvoiceOrder,
 ): Promise<Draft> {
   const { terms, elapsed, subscription } = order;
   const { code: currency, decimals } = assetOf(terms);
   const usage = elapsed === null ? null : await countUsage(tx, subscription, elapsed);
-  const policy = policyOf(catalog, terms.id);
+  const policy = policyOf(app.config.plans, terms.id);
   const inputs: ChargeInputs = {
     currency,
     decimals,
     at,
     usage,
     plan: { name: terms.name, price: priceOf(terms) },
-    ...(await balances.open(tx, subscription.organizationId, currency)),
+    ...(await lockBalances(tx, subscription.organizationId, currency)),
     minCollectable: minCollectableOf(policy, decimals),
   };
   return { inputs, charges: computeCharges(inputs), usageCount: usage?.count ?? null, policy };
@@ -95,19 +98,18 @@ async function draft(
  * its lines, uses credits, discounts and adjustments, and issues its collection invoice. Returns null if there is
  * nothing to charge. Throws the errors of issuing a collection invoice.
  */
-async function issue(
-  deps: Deps,
+export async function issuePlatformInvoice(
   tx: Tx,
+  app: InTx,
   at: Instant,
   order: InvoiceOrder,
 ): Promise<PlatformInvoiceRow | null> {
-  const { ids, balances, collectionInvoices, announcer } = deps;
-  const { inputs, charges, usageCount, policy } = await draft(deps, tx, at, order);
+  const { inputs, charges, usageCount, policy } = await draftPlatformInvoice(tx, app, at, order);
   if (!asksForAnything(charges)) return null;
   const { subscription, period, elapsed } = order;
   const isPaid = !charges.isCollected;
   const unnumbered: Omit<PlatformInvoiceRow, "number"> = {
-    id: ids.next("platformInvoice", at),
+    id: app.ids.next("platformInvoice", at),
     organizationId: subscription.organizationId,
     subscriptionId: subscription.id,
     status: isPaid ? "paid" : "open",
@@ -138,7 +140,7 @@ async function issue(
   };
   const issueCollectionInvoice = isPaid
     ? null
-    : await collectionInvoices.prepare(tx, at, unnumbered, charges.total, policy);
+    : await prepareCollectionInvoice(tx, app, at, unnumbered, charges.total, policy);
   // From here on every other issue waits for this transaction, so everything that can be read has been read.
   const number = await takeNumber(tx);
   const collectionInvoice =
@@ -147,12 +149,33 @@ async function issue(
   const lines = linesOf(row, charges);
   await tx.insert(platformInvoices, row);
   await tx.insertMany(platformInvoiceLines, lines);
-  if (collectionInvoice !== null) await collectionInvoices.remember(tx, at, row, collectionInvoice);
-  await balances.consume(tx, at, row, charges);
+  if (collectionInvoice !== null) await rememberCollectionInvoice(tx, at, row, collectionInvoice);
+  await consumeBalances(tx, app, at, row, charges);
   const view = { ...row, lines };
-  await announcer.invoice(tx, at, "platform_invoice.issued", view);
-  if (isPaid) await announcer.invoice(tx, at, "platform_invoice.paid", view);
+  await announcePlatformInvoice(tx, app, at, "platform_invoice.issued", view);
+  if (isPaid) await announcePlatformInvoice(tx, app, at, "platform_invoice.paid", view);
   return row;
+}
+
+/**
+ * Voids a platform invoice of a locked subscription: its credits, discounts and adjustments become available again, and its
+ * checkouts tell payers not to send anything. Confirmed payments become a credit in the same transaction; payments that
+ * are confirmed later become one at that time.
+ */
+export async function voidPlatformInvoice(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  invoice: PlatformInvoiceRow,
+  locked: LockedSubscription,
+): Promise<void> {
+  const came = locked.collectionInvoices.get(invoice.id) ?? [];
+  await withdrawCollectionInvoices(tx, app, at, came);
+  const set = { status: "void", voidedAt: at, paidAt: null } as const;
+  const saved = await savePlatformInvoice(tx, at, invoice, set);
+  const row = await creditSurplus(tx, app, at, saved, came, receivedAt(came).confirmed);
+  await restoreBalances(tx, app, at, row, computeCharges(thawInputs(row.inputs)));
+  await announcePlatformInvoice(tx, app, at, "platform_invoice.void", row);
 }
 
 /** Returns whether any line has an amount. A free plan without other lines is not invoiced. */

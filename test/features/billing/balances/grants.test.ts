@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readCredit } from "../../../../src/features/billing/balances/input.ts";
+import { readCredit } from "../../../../src/features/billing/balances/grants.ts";
 import { toIso } from "../../../../src/kernel/clock.ts";
 import { Problem } from "../../../../src/kernel/errors.ts";
 

@@ -1,0 +1,369 @@
+import type { App } from "../../app.ts";
+import { authenticated, organization, platform } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import { operation } from "../../api/declare/operation.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import { NetworkNotReady, RateUnavailable } from "../invoices/errors.ts";
+import { presentWallet } from "../wallets/present.ts";
+import { WalletListRecord } from "../wallets/records.ts";
+import type { WalletView } from "../wallets/store.ts";
+import {
+  giveAdjustment,
+  giveCredit,
+  giveDiscount,
+  listAdjustments,
+  listCredits,
+  listDiscounts,
+} from "./balances/grants.ts";
+import { billingChecks } from "./checks.ts";
+import {
+  BillingAmountTooLarge,
+  BillingCurrencyDiffers,
+  CurrencyNotBilled,
+  DiscountCurrencyMismatch,
+  NoReceiveWallet,
+  NoSubscription,
+  PlanCurrencyDiffers,
+  PlatformInvoiceUnpaid,
+  ReceiveWalletUnusable,
+  SubscriptionExists,
+  SubscriptionNotChangeable,
+  UnknownPlan,
+} from "./errors.ts";
+import {
+  getAnyPlatformInvoice,
+  getPlatformInvoice,
+  listAllPlatformInvoices,
+  listPlans,
+  listPlatformInvoices,
+} from "./invoices/platform-invoices.ts";
+import {
+  getReceiveWallet,
+  listPlatformWallets,
+  setReceiveWallet,
+} from "./invoices/receive-wallet.ts";
+import { billingWorker } from "./lifecycle/worker.ts";
+import {
+  AdminCreditListRecord,
+  AdminCreditRecord,
+  AdminDiscountListRecord,
+  AdminDiscountRecord,
+  adminInvoiceQuery,
+  AdminManualAdjustmentListRecord,
+  AdminManualAdjustmentRecord,
+  AdminPlatformInvoiceDetailRecord,
+  AdminPlatformInvoiceListRecord,
+  ApplyAdminCreditRequest,
+  ApplyAdminDiscountRequest,
+  CreateAdminManualAdjustmentRequest,
+  PlatformReceiveWalletRecord,
+  presentAdjustment,
+  presentAdminInvoiceDetail,
+  presentAdminInvoices,
+  presentCredit,
+  presentDiscount,
+  presentReceiveWallet,
+  SetPlatformReceiveWalletRequest,
+  type CreditView,
+} from "./operator/admin-records.ts";
+import {
+  ChangePlanRequest,
+  PlanCatalogRecord,
+  PlatformInvoiceListRecord,
+  platformInvoiceQuery,
+  PlatformInvoiceRecord,
+  presentPlans,
+  presentPlatformInvoice,
+  presentSubscription,
+  SelectPlanRequest,
+  SubscriptionRecord,
+  type PlatformInvoiceView,
+} from "./records.ts";
+import { changePlan, getSubscription, selectPlan } from "./subscriptions/subscriptions.ts";
+import type { AdjustmentRow, DiscountRow } from "./table.ts";
+
+const read = organization("billing:read");
+/** Users need the role owner, API keys the scope `billing`. */
+const write = organization("billing:write");
+const platformRead = platform("platform:read");
+const platformWrite = platform("platform:write");
+const amountErrors = [CurrencyNotBilled, BillingCurrencyDiffers, BillingAmountTooLarge];
+
+const subscriptionOperations = [
+  operation({
+    id: "getSubscription",
+    group: "Billing",
+    method: "GET",
+    path: "/organizations/{organizationId}/billing/subscription",
+    summary: "Get the organization's subscription",
+    description:
+      "Returns a canceled subscription too, until another plan is selected. `openInvoice` is the oldest unpaid platform invoice.",
+    access: read,
+    response: { status: 200, record: SubscriptionRecord },
+    errors: [NoSubscription],
+    handle: (app, call) => getSubscription(app, call.organizationId),
+    present: presentSubscription,
+  }),
+  operation({
+    id: "changePlan",
+    group: "Billing",
+    method: "PATCH",
+    path: "/organizations/{organizationId}/billing/subscription",
+    summary: "Schedule a plan change at period end",
+    description:
+      "Schedules the plan for the end of the current period, upgrades included; the request itself changes neither `plan` nor `status`. `pendingPlan` names the scheduled plan, and `planChangeEffectiveAt` equals `currentPeriodEnd`, which during a trial is the end of the trial. The change keeps the plan's terms as they are now. Another request replaces the scheduled change; a request for the current plan clears both fields. A change can also be scheduled while the subscription is past due or suspended; after a suspension that outlasted the period, it takes effect when the debt is paid. During a trial, the unpaid first invoice is voided and replaced in the same step by one for the plan that will apply to its period, unless a payment of it is being confirmed; amounts that were paid on it are credited. If that invoice is already paid, the difference is settled when the trial ends, as a credit or as a line of the next invoice. For a canceled subscription, or one with a scheduled cancellation, the response is 409 `subscription_not_changeable`.",
+    access: write,
+    request: { body: ChangePlanRequest },
+    response: { status: 200, record: SubscriptionRecord },
+    errors: [
+      NoSubscription,
+      UnknownPlan,
+      PlanCurrencyDiffers,
+      SubscriptionNotChangeable,
+      NoReceiveWallet,
+      NetworkNotReady,
+      RateUnavailable,
+    ],
+    handle: (app, call) =>
+      changePlan(app, call.context, call.organizationId, call.body.plan, call.expect),
+    present: presentSubscription,
+  }),
+  operation({
+    id: "selectPlan",
+    group: "Billing",
+    method: "POST",
+    path: "/organizations/{organizationId}/billing/subscription/select",
+    summary: "Select a plan and start a trial",
+    description:
+      "Needs no approval. If the plan has a trial, the trial starts, once per organization: the status is `trialing`, and `openInvoice` is the invoice of the first paid period, issued immediately and due when the trial ends. Without a trial the status is `active`, and the invoice is due some days after its issue. A plan with price 0 is never invoiced: `openInvoice` is null, and without a trial the status is `active` immediately. Selecting the plan of the current trial again returns the same subscription.",
+    access: write,
+    request: { body: SelectPlanRequest },
+    response: { status: 200, record: SubscriptionRecord },
+    errors: [
+      UnknownPlan,
+      SubscriptionExists,
+      PlatformInvoiceUnpaid,
+      NoReceiveWallet,
+      NetworkNotReady,
+      RateUnavailable,
+    ],
+    handle: (app, call) => selectPlan(app, call.context, call.organizationId, call.body.plan),
+    present: presentSubscription,
+  }),
+];
+
+const invoiceOperations = [
+  operation({
+    id: "listPlans",
+    group: "Billing",
+    method: "GET",
+    path: "/billing/plans",
+    summary: "List the plans that an organization can select",
+    description: "All plans are on one page: `nextCursor` is null.",
+    access: authenticated("billing:read"),
+    response: { status: 200, record: PlanCatalogRecord },
+    errors: [],
+    handle: (app) => listPlans(app),
+    present: presentPlans,
+  }),
+  operation({
+    id: "listPlatformInvoices",
+    group: "Billing",
+    method: "GET",
+    path: "/organizations/{organizationId}/billing/invoices",
+    summary: "List the organization's platform invoices",
+    access: read,
+    request: { query: platformInvoiceQuery },
+    response: { status: 200, record: PlatformInvoiceListRecord },
+    errors: [],
+    handle: (app, call) => listPlatformInvoices(app, call.organizationId, call.query),
+    present: (page: Page<PlatformInvoiceView>) => mapPage(page, presentPlatformInvoice),
+  }),
+  operation({
+    id: "getPlatformInvoice",
+    group: "Billing",
+    method: "GET",
+    path: "/organizations/{organizationId}/billing/invoices/{platformInvoiceId}",
+    summary: "Get a platform invoice with its lines",
+    access: read,
+    response: { status: 200, record: PlatformInvoiceRecord },
+    errors: [],
+    handle: (app, call) =>
+      getPlatformInvoice(app, call.organizationId, call.params.platformInvoiceId),
+    present: presentPlatformInvoice,
+  }),
+];
+
+const balanceOperations = [
+  operation({
+    id: "adminListCredits",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/organizations/{organizationId}/credits",
+    summary: "List an organization's credits",
+    access: platformRead,
+    request: { query: pageParameters },
+    response: { status: 200, record: AdminCreditListRecord },
+    errors: [],
+    handle: (app, call) => listCredits(app, call.params.organizationId, call.query),
+    present: (page: Page<CreditView>) => mapPage(page, presentCredit),
+  }),
+  operation({
+    id: "adminApplyCredit",
+    group: "Admin",
+    method: "POST",
+    path: "/admin/organizations/{organizationId}/credits",
+    summary: "Give an organization a credit",
+    description:
+      "Reduces the organization's next platform invoices in this currency, until the credit is used up or expires.",
+    access: platformWrite,
+    request: { body: ApplyAdminCreditRequest },
+    response: { status: 201, record: AdminCreditRecord },
+    errors: amountErrors,
+    handle: (app, call) => giveCredit(app, call.context, call.params.organizationId, call.body),
+    present: presentCredit,
+  }),
+  operation({
+    id: "adminListDiscounts",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/organizations/{organizationId}/discounts",
+    summary: "List an organization's discounts",
+    access: platformRead,
+    request: { query: pageParameters },
+    response: { status: 200, record: AdminDiscountListRecord },
+    errors: [],
+    handle: (app, call) => listDiscounts(app, call.params.organizationId, call.query),
+    present: (page: Page<DiscountRow>) => mapPage(page, presentDiscount),
+  }),
+  operation({
+    id: "adminApplyDiscount",
+    group: "Admin",
+    method: "POST",
+    path: "/admin/organizations/{organizationId}/discounts",
+    summary: "Give an organization a discount",
+    description:
+      "Reduces the plan and usage charges of up to `periods` platform invoices, or of all if `periods` is absent. Percentages apply first, each to the amount that the previous ones left, then fixed amounts.",
+    access: platformWrite,
+    request: { body: ApplyAdminDiscountRequest },
+    response: { status: 201, record: AdminDiscountRecord },
+    errors: [DiscountCurrencyMismatch, ...amountErrors],
+    handle: (app, call) => giveDiscount(app, call.context, call.params.organizationId, call.body),
+    present: presentDiscount,
+  }),
+  operation({
+    id: "adminListManualAdjustments",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/organizations/{organizationId}/adjustments",
+    summary: "List an organization's adjustments",
+    access: platformRead,
+    request: { query: pageParameters },
+    response: { status: 200, record: AdminManualAdjustmentListRecord },
+    errors: [],
+    handle: (app, call) => listAdjustments(app, call.params.organizationId, call.query),
+    present: (page: Page<AdjustmentRow>) => mapPage(page, presentAdjustment),
+  }),
+  operation({
+    id: "adminCreateManualAdjustment",
+    group: "Admin",
+    method: "POST",
+    path: "/admin/organizations/{organizationId}/adjustments",
+    summary: "Adjust an organization's next platform invoice",
+    description:
+      "Adds the amount to the next platform invoice in this currency, as a line. A positive amount is charged, a negative one is deducted. Discounts do not apply to it.",
+    access: platformWrite,
+    request: { body: CreateAdminManualAdjustmentRequest },
+    response: { status: 201, record: AdminManualAdjustmentRecord },
+    errors: amountErrors,
+    handle: (app, call) => giveAdjustment(app, call.context, call.params.organizationId, call.body),
+    present: presentAdjustment,
+  }),
+];
+
+const receiveWalletOperations = [
+  operation({
+    id: "adminGetReceiveWallet",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/billing/receive-wallet",
+    summary: "Get the wallet at which the platform is paid",
+    description: "All fields are null until a wallet is set.",
+    access: platformRead,
+    response: { status: 200, record: PlatformReceiveWalletRecord },
+    errors: [],
+    handle: (app) => getReceiveWallet(app),
+    present: presentReceiveWallet,
+  }),
+  operation({
+    id: "adminSetReceiveWallet",
+    group: "Admin",
+    method: "PUT",
+    path: "/admin/billing/receive-wallet",
+    summary: "Set the wallet at which the platform is paid",
+    description:
+      "The wallet must belong to the platform organization, and the token to the wallet's network. The setting applies to platform invoices that are issued from now on; open ones stay payable at the wallet that they name.",
+    access: platformWrite,
+    request: { body: SetPlatformReceiveWalletRequest },
+    response: { status: 200, record: PlatformReceiveWalletRecord },
+    errors: [ReceiveWalletUnusable],
+    handle: (app, call) => setReceiveWallet(app, call.context, call.body),
+    present: presentReceiveWallet,
+  }),
+  operation({
+    id: "adminListPlatformWallets",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/billing/wallets",
+    summary: "List the platform organization's wallets",
+    access: platformRead,
+    request: { query: pageParameters },
+    response: { status: 200, record: WalletListRecord },
+    errors: [],
+    handle: (app, call) => listPlatformWallets(app, call.query),
+    present: (page: Page<WalletView>) => mapPage(page, presentWallet),
+  }),
+];
+
+const adminInvoiceOperations = [
+  operation({
+    id: "adminListPlatformInvoices",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/billing/invoices",
+    summary: "List the platform invoices of all organizations",
+    access: platformRead,
+    request: { query: adminInvoiceQuery },
+    response: { status: 200, record: AdminPlatformInvoiceListRecord },
+    errors: [],
+    handle: (app, call) => listAllPlatformInvoices(app, call.query),
+    present: presentAdminInvoices,
+  }),
+  operation({
+    id: "adminGetPlatformInvoice",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/billing/invoices/{platformInvoiceId}",
+    summary: "Get a platform invoice with its payments",
+    access: platformRead,
+    response: { status: 200, record: AdminPlatformInvoiceDetailRecord },
+    errors: [],
+    handle: (app, call) => getAnyPlatformInvoice(app, call.params.platformInvoiceId),
+    present: presentAdminInvoiceDetail,
+  }),
+];
+
+export const billingModule: FeatureModule<{ readonly app: App }> = {
+  operations: {
+    app: [
+      ...subscriptionOperations,
+      ...balanceOperations,
+      ...receiveWalletOperations,
+      ...invoiceOperations,
+      ...adminInvoiceOperations,
+    ],
+  },
+  checks: billingChecks,
+  workers: ({ app }) => [billingWorker(app)],
+};

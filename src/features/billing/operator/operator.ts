@@ -1,0 +1,161 @@
+import type { App, InTx } from "../../../app.ts";
+import { notFound } from "../../../kernel/errors.ts";
+import { mapPage, parsePage, toPage, type Page } from "../../../kernel/page.ts";
+import type { Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
+import { pageQuery } from "../../../platform/database/query/page.ts";
+import { namesOf } from "../../organizations/store.ts";
+import { billingChecks } from "../checks.ts";
+import { computeCharges, type ChargeInputs } from "../charges.ts";
+import {
+  findFirstInvoice,
+  planDifferenceOf,
+  type PlanDifference,
+} from "../invoices/first-invoice.ts";
+import { draftPlatformInvoice, type InvoiceOrder } from "../invoices/issue.ts";
+import { periodAt } from "../periods.ts";
+import { pendingTermsOf } from "../plans.ts";
+import { liveSubscription, unpaidOf } from "../store.ts";
+import { subscriptions, type SubscriptionRow } from "../table.ts";
+import type {
+  CheckedBilling,
+  InvoicePreview,
+  OperatedSubscription,
+  SubscriptionFilters,
+} from "./admin-records.ts";
+
+// Reads of billing for operators at the command line.
+
+/** Returns a page of the subscriptions of all organizations, newest first. */
+export async function listSubscriptions(
+  app: App,
+  query: SubscriptionFilters,
+): Promise<Page<OperatedSubscription>> {
+  const { db } = app;
+  const found = await pageOf(app, query);
+  const names = await namesOf(
+    db,
+    found.data.map(({ organizationId }) => organizationId),
+  );
+  const owed = await unpaidOf(
+    db,
+    found.data.map(({ id }) => id),
+  );
+  return mapPage(found, (subscription) => ({
+    subscription,
+    organizationName: names.get(subscription.organizationId) ?? "",
+    owedInvoices: owed.filter((one) => one.subscriptionId === subscription.id).length,
+  }));
+}
+
+/** Computes next invoices with the function that issues them, and stores nothing. */
+export async function previewPlatformInvoices(
+  app: App,
+  context: WriteContext,
+  query: SubscriptionFilters,
+): Promise<Page<InvoicePreview>> {
+  const { db } = app;
+  const { organizationId } = query;
+  if (organizationId !== undefined && (await liveSubscription(db, organizationId)) === null) {
+    throw notFound();
+  }
+  const found = await pageOf(app, query);
+  const names = await namesOf(
+    db,
+    found.data.map((one) => one.organizationId),
+  );
+  const data: InvoicePreview[] = [];
+  for (const one of found.data) {
+    if (one.status === "suspended" || one.status === "canceled") continue;
+    // It ends with the current period, so no invoice follows.
+    if (one.cancelAt !== null) continue;
+    // A write transaction, because the draft locks rows; it changes nothing.
+    const name = names.get(one.organizationId) ?? "";
+    data.push(await db.write(context, (tx) => previewOne(tx, app, one, name)));
+  }
+  return { data, nextCursor: found.nextCursor };
+}
+
+/** Runs all billing checks, which recompute every platform invoice and balance. */
+export async function verifyBilling({ db }: App): Promise<CheckedBilling> {
+  const checks = [];
+  for (const check of billingChecks) {
+    const { name, describe } = check;
+    checks.push({ name, describe, violations: await check.run(db) });
+  }
+  return { checks };
+}
+
+async function pageOf({ db }: App, { limit, cursor, status, organizationId }: SubscriptionFilters) {
+  const asked = parsePage({ limit, cursor }, "subscriptions", { status, organizationId });
+  const { rest, values } = pageQuery(asked, [
+    ["organization_id =", organizationId],
+    ["status =", status],
+  ]);
+  return toPage(await db.find(subscriptions, rest, values), asked);
+}
+
+/** Returns the order of the next invoice, with the usage of the current period so far. */
+async function orderOf(
+  reader: Reader,
+  { config }: InTx,
+  subscription: SubscriptionRow,
+): Promise<{ readonly order: InvoiceOrder; readonly difference: PlanDifference | null }> {
+  const { terms: before, anchorAt, periodIndex } = subscription;
+  const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
+  const terms = pendingTermsOf(config.plans, subscription) ?? before;
+  const common = { subscription, terms, dueAt: null };
+  if (periodIndex < 0) {
+    // The first paid period is already invoiced, for another plan if the invoice was paid before a plan change.
+    const first = await findFirstInvoice(reader, subscription);
+    const difference = first === null ? null : planDifferenceOf(first, terms);
+    const period = difference?.rest ?? periodAt(anchorAt, terms.interval, 1);
+    return { order: { ...common, period, elapsed: null }, difference };
+  }
+  const period =
+    terms.interval === before.interval
+      ? periodAt(anchorAt, terms.interval, periodIndex + 1)
+      : periodAt(end, terms.interval, 0);
+  const elapsed = { terms: before, start, end };
+  return { order: { ...common, period, elapsed }, difference: null };
+}
+
+async function previewOne(
+  tx: Tx,
+  app: InTx,
+  subscription: SubscriptionRow,
+  organizationName: string,
+): Promise<InvoicePreview> {
+  const { order, difference } = await orderOf(tx, app, subscription);
+  const { inputs, usageCount } = await draftPlatformInvoice(tx, app, app.clock.now(), order);
+  const charges = computeCharges(difference === null ? inputs : withDifference(inputs, difference));
+  const { period, terms } = order;
+  const { currency, decimals } = inputs;
+  return {
+    subscription,
+    organizationName,
+    period,
+    planId: terms.id,
+    currency,
+    decimals,
+    usageCount,
+    charges,
+  };
+}
+
+/** Adds a pending plan difference to the inputs of an invoice. */
+function withDifference(
+  { credits, adjustments, ...inputs }: ChargeInputs,
+  { amount, description }: PlanDifference,
+): ChargeInputs {
+  const { currency } = inputs;
+  return amount > 0n
+    ? { ...inputs, credits, adjustments: [...adjustments, { id: "adj_", amount, description }] }
+    : {
+        ...inputs,
+        adjustments,
+        credits: [
+          ...credits,
+          { id: "crd_", remaining: -amount, currency, expiresAt: null, reason: description },
+        ],
+      };
+}
