@@ -30,12 +30,11 @@ export async function makeServices(parts: App): Promise<Services> {
  * needs; a server makes all of them.
  */
 export function makersOf(parts: App) {
-  const { config, db, journal, secret, clock, ids, randomBytes, logger, baseUrl } = parts;
+  const { db, journal, secret, clock, ids, baseUrl } = parts;
   const { networks } = parts;
   const wake = (worker: string) => parts.running?.wake(worker);
   const { known, enabled } = networks;
   const common = { db, clock, ids, journal };
-  const { verification } = config;
 
   const leases = once(async () => {
     const { createLeases } = await import("../platform/jobs/leases.ts");

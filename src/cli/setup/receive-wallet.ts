@@ -1,5 +1,4 @@
 import type { App } from "../../app.ts";
-import type { Program } from "../../compose/app.ts";
 import { setReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
 import { NetworkNotEnabled } from "../../features/wallets/errors.ts";
 import { readReceiver } from "../../features/wallets/rules.ts";

@@ -5,7 +5,7 @@ import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { NetworkNotReady, RateUnavailable } from "../invoices/errors.ts";
-import { presentWallet } from "../wallets/present.ts";
+import { presentWallet } from "../wallets/records.ts";
 import { WalletListRecord } from "../wallets/records.ts";
 import type { WalletView } from "../wallets/store.ts";
 import {

@@ -21,7 +21,7 @@ import { mapPage, type Page } from "../../../kernel/page.ts";
 import type { Violation } from "../../../platform/database/schema/checks.ts";
 import { presentPayment, type PaymentView } from "../../payments/present-payment.ts";
 import { PaymentRecord } from "../../payments/records.ts";
-import { presentWallet } from "../../wallets/present.ts";
+import { presentWallet } from "../../wallets/records.ts";
 import { WalletRecord } from "../../wallets/records.ts";
 import type { WalletView } from "../../wallets/store.ts";
 import type { Charges } from "../charges.ts";
