@@ -44,10 +44,6 @@ export function makersOf(parts: App) {
     const { createLeases } = await import("../platform/jobs/leases.ts");
     return createLeases({ db, clock, ids, actor: systemActor("leases") });
   });
-  const jobs = once(async () => {
-    const { createJobs } = await import("../platform/jobs/queue.ts");
-    return createJobs({ ids, wake });
-  });
   const passwords = once(async () => {
     const { createPasswords } = await import("../platform/secrets/passwords.ts");
     return createPasswords(undefined, parts.passwordCost);
@@ -273,7 +269,6 @@ export function makersOf(parts: App) {
     /** For features whose functions take the app itself. */
     app: () => Promise.resolve(parts),
     leases,
-    jobs,
     passwords,
     members,
     organizations,
