@@ -40,10 +40,6 @@ export function makersOf(parts: App) {
     const { createLeases } = await import("../platform/jobs/leases.ts");
     return createLeases({ db, clock, ids, actor: systemActor("leases") });
   });
-  const jobs = once(async () => {
-    const { createJobs } = await import("../platform/jobs/queue.ts");
-    return createJobs({ ids, wake });
-  });
 
   // Payments and refunds.
   const settlement = once(async () => (await import("./ledger.ts")).settlementOf(parts));
@@ -92,7 +88,6 @@ export function makersOf(parts: App) {
     /** For features whose functions take the app itself. */
     app: () => Promise.resolve(parts),
     leases,
-    jobs,
     settlement,
     decisions: once(async () => (await ledger()).decisions),
     transfers: once(async () => (await ledger()).transfers),

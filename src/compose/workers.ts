@@ -36,9 +36,7 @@ export function makeWorkers(app: Wired): Worker[] {
     }),
     ...modules.flatMap(({ workers }) => workers?.(app) ?? []),
     createCron({
-      db,
-      clock,
-      jobs: app.jobs,
+      app,
       context: systemContext("cron"),
       tasks: [...maintenanceSchedule, ...backupTasks(config)],
     }),

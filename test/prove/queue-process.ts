@@ -9,7 +9,7 @@ import { createBackground } from "../../src/platform/jobs/background.ts";
 import { createCron } from "../../src/platform/jobs/cron.ts";
 import { everyMinute } from "../../src/platform/jobs/cron-line.ts";
 import { createQueueWorker } from "../../src/platform/jobs/queue-worker.ts";
-import { createJobs, type JobHandler } from "../../src/platform/jobs/queue.ts";
+import type { JobHandler } from "../../src/platform/jobs/queue.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
@@ -44,7 +44,6 @@ const handlers: JobHandler[] = [
 const wake = (worker: string) => {
   background.wake(worker);
 };
-const jobs = createJobs({ ids, wake });
 const common = { db, clock: systemClock, context: testContext };
 const background = createBackground({
   workers: [
@@ -61,8 +60,8 @@ const background = createBackground({
       },
     }),
     createCron({
-      ...common,
-      jobs,
+      app: { db, clock: systemClock, ids, running: { wake } },
+      context: testContext,
       tasks: [
         {
           name: "tick",

@@ -2,7 +2,7 @@ import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { Database, Reader, WriteContext } from "../database/database.ts";
 import type { Worker } from "./background.ts";
 import { cronLines, lastTime } from "./cron-line.ts";
-import type { Jobs, NewJob } from "./queue.ts";
+import { enqueueJob, type Enqueuing, type NewJob } from "./queue.ts";
 import { cronRuns } from "./table.ts";
 
 /** How long completed schedule times are kept, in milliseconds. */
@@ -29,13 +29,12 @@ export async function lastRuns(reader: Reader): Promise<ReadonlyMap<string, Inst
  * first; missed times collapse into one.
  */
 export function createCron(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly jobs: Jobs;
+  readonly app: Enqueuing & { readonly db: Database; readonly clock: Clock };
   readonly context: WriteContext;
   readonly tasks: readonly CronTask[];
 }): Worker {
-  const { db, clock, context, tasks } = deps;
+  const { app, context, tasks } = deps;
+  const { db, clock } = app;
 
   async function isTaken(task: CronTask, scheduledAt: Instant): Promise<boolean> {
     const [row] = await db.all(
@@ -56,7 +55,7 @@ export function createCron(deps: {
         await db.write(context, async (tx) => {
           const isFirst = await tx.insertIfAbsent(cronRuns, { task: task.name, scheduledAt });
           if (!isFirst) return;
-          await deps.jobs.enqueue(tx, now, { ...task.job, dedupeKey: `cron ${task.name}` });
+          await enqueueJob(tx, app, now, { ...task.job, dedupeKey: `cron ${task.name}` });
           // The time of a rare task may be long ago, and must not be forgotten.
           await tx.run("DELETE FROM cron_runs WHERE task = $1 AND scheduled_at < $2", [
             task.name,

@@ -48,42 +48,39 @@ export function queueWorkerName(queue: QueueName): string {
   return `queue ${queue}`;
 }
 
-export interface Jobs {
-  /** Adds a job in the transaction that requires it; false if its dedupeKey is in use. */
-  enqueue(tx: Tx, at: Instant, job: NewJob): Promise<boolean>;
+/** The parts of the program that a new job needs. */
+export interface Enqueuing {
+  readonly ids: IdSource;
+  /** The background work of this process, whose worker is woken; null without any. */
+  readonly running: { wake(worker: string): void } | null;
 }
 
-export function createJobs(deps: {
-  readonly ids: IdSource;
-  readonly wake: (worker: string) => void;
-}): Jobs {
-  return {
-    async enqueue(tx, at, { queue, name, payload, runAt, dedupeKey, organizationId }) {
-      const isNew = await tx.insertIfAbsent(jobs, {
-        id: deps.ids.next("job", at),
-        queue,
-        name,
-        payload,
-        dedupeKey: dedupeKey ?? null,
-        organizationId: organizationId ?? null,
-        state: "ready",
-        runAt: runAt ?? at,
-        attempts: 0,
-        maxAttempts: attemptsMax,
-        leaseUntil: null,
-        leaseToken: null,
-        failedReason: null,
-        failedAt: null,
-        createdAt: at,
-      });
-      if (isNew) {
-        tx.afterCommit(() => {
-          deps.wake(queueWorkerName(queue));
-        });
-      }
-      return isNew;
-    },
-  };
+/** Adds a job in the transaction that requires it; false if its dedupeKey is in use. */
+export async function enqueueJob(
+  tx: Tx,
+  { ids, running }: Enqueuing,
+  at: Instant,
+  { queue, name, payload, runAt, dedupeKey, organizationId }: NewJob,
+): Promise<boolean> {
+  const isNew = await tx.insertIfAbsent(jobs, {
+    id: ids.next("job", at),
+    queue,
+    name,
+    payload,
+    dedupeKey: dedupeKey ?? null,
+    organizationId: organizationId ?? null,
+    state: "ready",
+    runAt: runAt ?? at,
+    attempts: 0,
+    maxAttempts: attemptsMax,
+    leaseUntil: null,
+    leaseToken: null,
+    failedReason: null,
+    failedAt: null,
+    createdAt: at,
+  });
+  if (isNew) tx.afterCommit(() => running?.wake(queueWorkerName(queue)));
+  return isNew;
 }
 
 /** Returns the delay after a number of attempts, in milliseconds: doubling from 5 seconds up to an hour. */

@@ -8,7 +8,8 @@ import { createCron } from "../../../src/platform/jobs/cron.ts";
 import { everyHour } from "../../../src/platform/jobs/cron-line.ts";
 import {
   backoffMs,
-  createJobs,
+  enqueueJob,
+  type Enqueuing,
   type JobHandler,
   type NewJob,
 } from "../../../src/platform/jobs/queue.ts";
@@ -35,7 +36,7 @@ eachStore("a queue", (store) => {
   let db: Database;
   let clock: MovingClock;
   const woken: string[] = [];
-  const jobs = createJobs({ ids, wake: (worker) => woken.push(worker) });
+  const enqueuing: Enqueuing = { ids, running: { wake: (worker) => woken.push(worker) } };
 
   beforeEach(async () => {
     db = await store.open();
@@ -68,7 +69,7 @@ eachStore("a queue", (store) => {
 
   function enqueue(job: Partial<NewJob> = {}): Promise<boolean> {
     return db.write(testContext, (tx) =>
-      jobs.enqueue(tx, clock.now(), {
+      enqueueJob(tx, enqueuing, clock.now(), {
         queue: "maintenance",
         name: "greet",
         payload: { to: "Ada" },
@@ -95,7 +96,11 @@ eachStore("a queue", (store) => {
 
   it("adds no job if its transaction fails", async () => {
     const failing = db.write(testContext, async (tx) => {
-      await jobs.enqueue(tx, clock.now(), { queue: "maintenance", name: "greet", payload: {} });
+      await enqueueJob(tx, enqueuing, clock.now(), {
+        queue: "maintenance",
+        name: "greet",
+        payload: {},
+      });
       throw new Error("no");
     });
     await failing.catch(() => undefined);
@@ -254,7 +259,11 @@ eachStore("a queue", (store) => {
     const done = new Map<string, number>();
     await db.write(testContext, async (tx) => {
       for (let n = 0; n < 200; n += 1) {
-        await jobs.enqueue(tx, clock.now(), { queue: "maintenance", name: "greet", payload: n });
+        await enqueueJob(tx, enqueuing, clock.now(), {
+          queue: "maintenance",
+          name: "greet",
+          payload: n,
+        });
       }
     });
     const count = worker(({ id }) => {
@@ -359,7 +368,8 @@ eachStore("a queue", (store) => {
     ] as const;
     // Far from the next scheduled time.
     clock = movingClock(Date.UTC(2031, 0, 31, 12, 30));
-    const cron = () => createCron({ db, clock, jobs, context: testContext, tasks });
+    const cron = () =>
+      createCron({ app: { ...enqueuing, db, clock }, context: testContext, tasks });
     const [first, second] = [cron(), cron()];
     await Promise.all([first.run(neverStopped), second.run(neverStopped)]);
     expect(await rows()).to.have.length(1);
