@@ -69,8 +69,8 @@ export function createQuotes(deps: {
   };
 }
 
-/** The quotes of an app, from rates that were read at most a second ago. */
-export const quotesOf = perApp(({ config, clock }) =>
+/** The rates between settlement currencies and tokens that are not pegged to them, at most a second old. */
+export const rateQuotesOf = perApp(({ config, clock }) =>
   createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
 );
 

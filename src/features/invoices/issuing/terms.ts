@@ -1,4 +1,4 @@
-import { perApp, type InTx } from "../../../app.ts";
+import type { InTx } from "../../../app.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../kernel/money/asset.ts";
 import { second, type Instant } from "../../../kernel/clock.ts";
 import { Defect, type Problem } from "../../../kernel/errors.ts";
@@ -12,7 +12,7 @@ import { parRate, type Rate } from "../../../kernel/money/rate.ts";
 import { powerOfTen, type Ratio } from "../../../kernel/money/ratio.ts";
 import { findToken, type Network, type NetworkToken } from "../../../platform/chain/networks.ts";
 import type { Reader } from "../../../platform/database/database.ts";
-import { createQuotes } from "../../rates/quotes.ts";
+import { rateQuotesOf } from "../../rates/quotes.ts";
 import { NetworkNotEnabled } from "../../wallets/errors.ts";
 import {
   AmountTooLarge,
@@ -53,11 +53,6 @@ export interface InvoiceTerms {
   readonly underpaymentTolerance: string;
   readonly enteredAtLink: EntryPlace | null;
 }
-
-/** The rates between settlement currencies and tokens that are not pegged to them, at most a second old. */
-const quotesIn = perApp(({ config, clock }) =>
-  createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
-);
 
 /** Parses the terms of a request. A malformed field is a 400, an unavailable network, token or currency a 422. */
 export function readTerms(app: InTx, input: TermsInput): InvoiceTerms {
@@ -122,14 +117,14 @@ function findAsset(networks: Networks, network: Network, code: string): Asset | 
 function requireRoute(app: InTx, token: NetworkToken, code: string): void {
   const { enabled: networks } = app.networks;
   if (isPar(networks, token, code)) return;
-  const leading = quotesIn(app).leadingTo([token.symbol, ...token.pegs]);
+  const leading = rateQuotesOf(app).leadingTo([token.symbol, ...token.pegs]);
   const isQuoted = [code, ...worths(networks, code)].some((each) => leading.includes(each));
   if (!isQuoted) throw unsupportedCurrency(app, token, code);
 }
 
 /** Creates the error, with the currencies in which an invoice in this token can settle. */
 function unsupportedCurrency(app: InTx, token: NetworkToken, code: string) {
-  const leading = quotesIn(app).leadingTo([token.symbol, ...token.pegs]);
+  const leading = rateQuotesOf(app).leadingTo([token.symbol, ...token.pegs]);
   const offered = [...new Set([...leading, ...token.pegs, token.symbol])].sort();
   return new UnsupportedCurrency(
     `No exchange rate leads from ${JSON.stringify(code.slice(0, shownCodeLengthMax))} to ${token.symbol}. Settle in one of: ${offered.join(", ")}.`,
@@ -153,7 +148,7 @@ export async function quoteTerms(
   const { code } = amount.asset;
   const asked = { from: code, to: token.symbol };
   if (isPar(networks, token, code)) return parRate({ ...asked, source: "configuration", at });
-  const found = await quotesIn(app).find(
+  const found = await rateQuotesOf(app).find(
     reader,
     [...new Set([code, ...worths(networks, code)])],
     [token.symbol, ...token.pegs],
