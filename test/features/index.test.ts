@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 
@@ -24,15 +24,18 @@ function exportedLists(folder: string, ending: string): string[] {
 describe("the modules of the features", () => {
   it("are all listed in src/features/index.ts", () => {
     const index = readFileSync(`${source}/index.ts`, "utf8");
-    const listed = [...index.matchAll(/from "\.\/([\w-]+)\/module\.ts"/g)].map(([, name]) => name);
+    const listed = [...index.matchAll(/from "\.\/([\w-]+)\/(?:api|module)\.ts"/g)].map(
+      ([, name]) => name,
+    );
     expect(listed).to.have.members(folders);
   });
 
   it("contain every list of operations, pages, checks and metrics that their feature declares", () => {
     for (const folder of folders) {
-      const module = readFileSync(`${source}/${folder}/module.ts`, "utf8");
+      const file = existsSync(`${source}/${folder}/api.ts`) ? "api.ts" : "module.ts";
+      const module = readFileSync(`${source}/${folder}/${file}`, "utf8");
       for (const name of exportedLists(folder, "(?:Operations|Pages|Checks|Metrics)")) {
-        expect(module, `${folder}/module.ts`).to.match(new RegExp(`\\b${name}\\b`));
+        expect(module, `${folder}/${file}`).to.match(new RegExp(`\\b${name}\\b`));
       }
     }
   });

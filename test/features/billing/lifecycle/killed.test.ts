@@ -36,6 +36,15 @@ eachStore("a process that bills and is killed", (store) => {
     return (body["data"] as Record<string, unknown>[])[0] ?? {};
   }
 
+  async function expectBilledOnce(): Promise<void> {
+    const all = await estate.invoices(shop);
+    expect(all.map(({ number, total }) => [number, total])).to.deep.equal([
+      ["TILL-000001", "49.00"],
+      ["TILL-000002", "40.00"],
+    ]);
+    expect(await credit()).to.include({ remaining: "0.00", status: "consumed" });
+  }
+
   it("leaves one invoice and correct balances, whichever statement it is killed at", async () => {
     await expectStatus(estate.select(shop, "growth"), 200);
     await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
@@ -63,18 +72,15 @@ eachStore("a process that bills and is killed", (store) => {
       expect(signal, stdout).to.equal("SIGKILL");
       kills += 1;
       statement += stride;
-      expect(await estate.invoices(shop), stdout).to.have.length(1);
+      // It was killed after the commit: in the rest of the run, such as its heartbeat.
+      if ((await estate.invoices(shop)).length > 1) break;
       expect(await estate.subscription(shop), stdout).to.deep.equal(before);
       expect(await credit(), stdout).to.include({ remaining: "9.00" });
     }
     expect(kills).to.be.at.least(isWhole ? 25 : 2);
+    await expectBilledOnce();
     await estate.run();
-    const all = await estate.invoices(shop);
-    expect(all.map(({ number, total }) => [number, total])).to.deep.equal([
-      ["TILL-000001", "49.00"],
-      ["TILL-000002", "40.00"],
-    ]);
-    expect(await credit()).to.include({ remaining: "0.00", status: "consumed" });
+    await expectBilledOnce();
   });
 
   it("leaves a trial's plan and unpaid invoice unchanged, whichever statement of a plan change it is killed at", async () => {
