@@ -7,9 +7,14 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 describe("npm test", () => {
   /** Runs files of suites/. Returns the exit code, all output, and its last line. */
-  function run(files: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  function run(
+    files: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+    options: readonly string[] = [],
+  ) {
     const paths = files.map((file) => `test/config/suites/${file}.ts`);
-    const { status, stdout, stderr } = spawnSync(process.execPath, [".config/test.mjs", ...paths], {
+    const words = [".config/test.mjs", ...options, ...paths];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, {
       cwd: root,
       env: { ...process.env, TILL_TEST_NO_SKIP: "0", ...env },
       encoding: "utf8",
@@ -25,6 +30,18 @@ describe("npm test", () => {
   it("fails for a skipped test where nothing may be skipped", () => {
     const { status, result } = run(["passes", "skips"], { TILL_TEST_NO_SKIP: "1" });
     expect([status, result]).to.deep.equal([1, "1 passed, 1 failed"]);
+  });
+
+  it("fails if mocha ends without a result", () => {
+    const { status, output, result } = run(["passes", "skips"], {}, ["--list-reporters"]);
+    expect([status, result]).to.deep.equal([1, "0 passed, 1 failed"]);
+    expect(output).to.include("mocha ended without a result");
+  });
+
+  it("fails, and counts all tests, if a process ends while it has no file", () => {
+    const { status, output, result } = run(["ends-later", "waits"]);
+    expect([status, result]).to.deep.equal([1, "2 passed, 1 failed"]);
+    expect(output).to.include("A process of the tests ended while it had no file");
   });
 
   for (const [file, passed, words] of [
