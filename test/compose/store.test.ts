@@ -74,8 +74,11 @@ describeOnPostgres("opening a store of PostgreSQL that is behind", () => {
       tx.update(leases, { until: 0 }, "WHERE name = 'watch tron'"),
     );
     await db.close();
-    const counts = (await Promise.all(opening)).map(({ migrations: applied }) => applied.length);
-    expect(counts.sort((one, other) => other - one)).to.deep.equal([migrations.length - 1, 0, 0]);
+    // Each migration has a transaction of its own, so several servers may share them.
+    const applied = (await Promise.all(opening)).flatMap((store) => store.migrations);
+    expect(applied.map(({ version }) => version).sort((one, other) => one - other)).to.deep.equal(
+      migrations.slice(1).map(({ version }) => version),
+    );
     expect((await migrated(config, heardBy(warnings))).migrations).to.deep.equal([]);
     expect(warnings).to.have.length(3);
   });
