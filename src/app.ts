@@ -1,4 +1,5 @@
 import type { InvoiceHooks } from "./features/invoices/hooks.ts";
+import type { PaymentHooks } from "./features/payments/hooks.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { IdSource, RandomBytes } from "./kernel/id.ts";
 import type { PooledProvider } from "./platform/chain/providers/provider.ts";
@@ -30,7 +31,7 @@ export interface App extends Outside {
   /** Replaces a network's configured providers; tests only. */
   readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
   /** The calls of lower features to higher ones. */
-  readonly hooks: InvoiceHooks;
+  readonly hooks: InvoiceHooks & PaymentHooks;
   /** The background work of a server; null in a command, whose work the servers find in the store. */
   running: Pick<Background, "wake" | "nudge" | "lastTickAt"> | null;
 }

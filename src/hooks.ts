@@ -5,6 +5,8 @@ const gate = once(() => import("./compose/issuing-gate.ts"));
 const platformPayments = once(() => import("./features/billing/lifecycle/apply-payment.ts"));
 const subscriptions = once(() => import("./features/billing/subscriptions/issuing-gate.ts"));
 const payments = once(() => import("./features/payments/listing.ts"));
+const refundChanges = once(() => import("./features/refunds/changes.ts"));
+const refundExaminer = once(() => import("./features/refunds/verification/examiner.ts"));
 
 /**
  * The calls of lower features to higher ones. Each loads the feature that does it with its first call, so that a command
@@ -16,4 +18,6 @@ export const hooks: App["hooks"] = {
   countStarted: async (...args) => (await subscriptions()).countStarted(...args),
   countingPayments: async (...args) => (await payments()).countingPayments(...args),
   invoicesOfTransaction: async (...args) => (await payments()).invoicesOfTransaction(...args),
+  withdrawRefunds: async (...args) => (await refundChanges()).withdrawRefunds(...args),
+  examineRefunds: async (...args) => (await refundExaminer()).examineRefunds(...args),
 };

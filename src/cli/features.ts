@@ -62,19 +62,16 @@ export const commandLists = {
     async () => (await import("../features/webhooks/endpoint-commands.ts")).endpointCommands,
   ),
   transfer: list(
-    "transfers",
+    "app",
     async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
   ),
   receipt: list(
     "receipts",
     async () => (await import("../features/receipts/commands.ts")).receiptCommands,
   ),
-  refund: list(
-    "refunds",
-    async () => (await import("../features/refunds/commands.ts")).refundCommands,
-  ),
+  refund: list("app", async () => (await import("../features/refunds/commands.ts")).refundCommands),
   decision: list(
-    "decisions",
+    "app",
     async () =>
       (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
   ),
@@ -109,8 +106,8 @@ export const commandLists = {
   ),
   rate: list("app", async () => (await import("../features/rates/commands.ts")).rateCommands),
   chain: list(
-    "chains",
-    async () => (await import("../features/payments/sandbox/commands.ts")).chainCommands,
+    "app",
+    async () => (await import("../features/payments/networks/commands.ts")).chainCommands,
   ),
   sandbox: list(
     "sandbox",

@@ -16,6 +16,7 @@ import {
 import { authenticateKey } from "../features/api-keys/api-keys.ts";
 import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import { makeProblemPage } from "../features/checkout/page/problem-page.ts";
+import { openSandbox, sandboxOf } from "../features/payments/sandbox/sandbox.ts";
 import { spendAllowance } from "../features/organizations/allowance.ts";
 import { delivererOf } from "../features/webhooks/delivery/deliverer.ts";
 import type { StatusService } from "../features/admin/status/operations-status.ts";
@@ -194,7 +195,9 @@ function lifeOf(
     async start() {
       if (config.databaseUrl === null) await endLeases(wired);
       await serving.begin();
-      await wired.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
+      if (sandboxOf(wired) !== null) {
+        await openSandbox(wired, systemContext("sandbox"), config.sandboxBlockMs);
+      }
       background.start();
     },
 

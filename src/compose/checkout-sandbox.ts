@@ -1,7 +1,13 @@
 import type { App } from "../app.ts";
 import type { CheckoutSandbox } from "../features/checkout/ports.ts";
 import { findPayerInvoice } from "../features/invoices/invoices.ts";
-import type { SandboxService } from "../features/payments/sandbox/service.ts";
+import {
+  expireOnSandbox,
+  getSandboxBill,
+  mineBlocks,
+  payOnSandbox,
+  reorganizeSandbox,
+} from "../features/payments/sandbox/sandbox.ts";
 import { notFound } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
 import { SandboxRefused } from "../platform/chain/sandbox/chain.ts";
@@ -10,7 +16,7 @@ import { systemContext } from "../platform/database/system-context.ts";
 const payer = systemContext("checkout");
 
 /** Creates the actions of the checkout's test panel. */
-export function makeCheckoutSandbox(app: App, sandbox: SandboxService): CheckoutSandbox {
+export function makeCheckoutSandbox(app: App): CheckoutSandbox {
   async function idOf(checkoutId: string): Promise<Id<"invoice">> {
     const invoice = await findPayerInvoice(app.db, app, checkoutId);
     if (invoice === null) throw notFound();
@@ -19,17 +25,18 @@ export function makeCheckoutSandbox(app: App, sandbox: SandboxService): Checkout
 
   return {
     async pay(checkoutId, how) {
-      const { invoiceId, remaining, tokenDecimals } = await sandbox.bill(await idOf(checkoutId));
+      const bill = await getSandboxBill(app, await idOf(checkoutId));
+      const { invoiceId, remaining, tokenDecimals } = bill;
       const one = 10n ** BigInt(tokenDecimals);
       const amount = { exact: remaining, under: (remaining + 1n) / 2n, over: remaining + one }[how];
-      await sandbox.pay(payer, invoiceId, amount);
+      await payOnSandbox(app, payer, invoiceId, amount);
     },
     async mine(blocks) {
-      await sandbox.mine(payer, blocks);
+      await mineBlocks(app, payer, blocks);
     },
     async reorganize(checkoutId) {
       try {
-        await sandbox.reorganize(payer, await idOf(checkoutId), { drop: true });
+        await reorganizeSandbox(app, payer, await idOf(checkoutId), { drop: true });
         return true;
       } catch (error) {
         if (error instanceof SandboxRefused) return false;
@@ -37,7 +44,7 @@ export function makeCheckoutSandbox(app: App, sandbox: SandboxService): Checkout
       }
     },
     async expire(checkoutId) {
-      await sandbox.expire(payer, await idOf(checkoutId));
+      await expireOnSandbox(app, payer, await idOf(checkoutId));
     },
   };
 }

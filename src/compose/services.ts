@@ -1,4 +1,3 @@
-import type { SandboxService } from "../features/payments/sandbox/service.ts";
 import { systemActor } from "../kernel/actor.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
@@ -32,7 +31,6 @@ export async function makeServices(parts: App): Promise<Services> {
 export function makersOf(parts: App) {
   const { db, journal, secret, clock, ids, baseUrl } = parts;
   const { networks } = parts;
-  const wake = (worker: string) => parts.running?.wake(worker);
   const { known, enabled } = networks;
   const common = { db, clock, ids, journal };
 
@@ -41,34 +39,20 @@ export function makersOf(parts: App) {
     return createLeases({ db, clock, ids, actor: systemActor("leases") });
   });
 
-  // Payments and refunds.
-  const settlement = once(async () => (await import("./ledger.ts")).settlementOf(parts));
-  const ledger = once(async () => {
-    const { ledgerOf } = await import("./ledger.ts");
-    return ledgerOf(parts, await settlement());
-  });
-
   // Payers.
-  const sandbox = once(async (): Promise<SandboxService | null> => {
-    const { sandboxOf } = await import("./chains.ts");
-    const simulated = sandboxOf(parts, [...enabled.values()]);
-    if (simulated === null) return null;
-    const { makeSandboxService } = await import("../features/payments/sandbox/service.ts");
-    const { watchWorkerName } = await import("../features/payments/worker.ts");
-    const wakeWatcher = () => {
-      wake(watchWorkerName(simulated.network.id));
-    };
-    return makeSandboxService({ app: parts, db, clock, ...simulated, wake: wakeWatcher });
+  /** Null if the sandbox is disabled, so that its commands are refused. */
+  const sandbox = once(async () => {
+    const { sandboxOf } = await import("../features/payments/sandbox/sandbox.ts");
+    return sandboxOf(parts) === null ? null : parts;
   });
   const checkout = once(async () => {
     const { makeCheckoutService } = await import("../features/checkout/service.ts");
     const { makeCheckoutSources } = await import("../features/checkout/sources.ts");
     const { chooseOption } = await import("../features/invoices/options/choose.ts");
-    const { makeHashClaims } = await import("../features/payments/hash-claims/submit-claim.ts");
-    const { makePayerRefunds } = await import("../features/refunds/payer/payer-refunds.ts");
+    const { submitClaim } = await import("../features/payments/hash-claims/submit-claim.ts");
+    const { offerPayerRefund, requestPayerRefund } =
+      await import("../features/refunds/payer/payer-refunds.ts");
     const { makeCheckoutSandbox } = await import("./checkout-sandbox.ts");
-    const { refunding, nudgeExaminer: nudge } = await ledger();
-    const simulated = await sandbox();
     return makeCheckoutService({
       db,
       clock,
@@ -77,10 +61,13 @@ export function makersOf(parts: App) {
       baseUrl,
       pageKey: deriveKey(secret, "refund-forms"),
       sources: makeCheckoutSources({ db, baseUrl }),
-      claims: makeHashClaims({ ...common, invoices: await settlement(), nudge }),
-      refunds: makePayerRefunds(refunding),
+      claims: { submit: (tx, invoice, hash) => submitClaim(tx, parts, invoice, hash) },
+      refunds: {
+        offer: (context, invoice, input) => offerPayerRefund(parts, context, invoice, input),
+        request: (tx, invoice, input) => requestPayerRefund(tx, parts, invoice, input),
+      },
       choose: (tx, checkoutId, chosen, at) => chooseOption(tx, parts, at, checkoutId, chosen),
-      sandbox: simulated === null ? null : makeCheckoutSandbox(parts, simulated),
+      sandbox: (await sandbox()) === null ? null : makeCheckoutSandbox(parts),
     });
   });
 
@@ -88,15 +75,6 @@ export function makersOf(parts: App) {
     /** For features whose functions take the app itself. */
     app: () => Promise.resolve(parts),
     leases,
-    settlement,
-    decisions: once(async () => (await ledger()).decisions),
-    transfers: once(async () => (await ledger()).transfers),
-    refunds: once(async () => (await ledger()).refunds),
-    chains: once(async () => (await ledger()).chains),
-    watchers: once(async () => (await ledger()).watchers),
-    examiners: once(async () => (await ledger()).examiners),
-    monitors: once(async () => (await ledger()).monitors),
-    pools: once(async () => (await ledger()).pools),
     sandbox,
     checkout,
     paymentLinks: once(async () => {
@@ -139,9 +117,10 @@ export function makersOf(parts: App) {
     }),
     installationStatus: once(async () => {
       const { makeInstallationStatus } = await import("./operations-status.ts");
+      const { networkReadersOf } = await import("../features/payments/networks/readers.ts");
       return makeInstallationStatus(parts, {
         networks: [...enabled.values()],
-        watchers: (await ledger()).watchers,
+        watchers: [...networkReadersOf(parts).values()].map(({ watcher }) => watcher),
         leases: await leases(),
       });
     }),

@@ -1,3 +1,8 @@
+import {
+  getSandboxBill,
+  payOnSandbox,
+  playScenario,
+} from "../../src/features/payments/sandbox/sandbox.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/table.ts";
 import { finalBlocks } from "../features/refunds/desk.ts";
 import type { Id } from "../../src/kernel/id.ts";
@@ -66,8 +71,6 @@ export async function openEstate(store: TestStore): Promise<Estate> {
 
 async function furnish(counter: Counter): Promise<Estate> {
   const { app } = counter;
-  const desk = app.app.sandbox;
-  if (desk === null) throw new Error("the sandbox is off");
   const admin = await platformAdmin(app);
   const platformKey = await keyOf(app, admin, "platform");
   const owner = await counter.merchant();
@@ -91,8 +94,8 @@ async function furnish(counter: Counter): Promise<Estate> {
 
   const paidInvoice = async (): Promise<Json> => {
     const invoice = await counter.issue(owner);
-    const { invoiceId, remaining } = await desk.bill(invoice["id"] as Id<"invoice">);
-    await desk.pay(testContext, invoiceId, remaining);
+    const { invoiceId, remaining } = await getSandboxBill(app.app, invoice["id"] as Id<"invoice">);
+    await payOnSandbox(app.app, testContext, invoiceId, remaining);
     await counter.mine();
     return invoice;
   };
@@ -109,7 +112,7 @@ async function furnish(counter: Counter): Promise<Estate> {
     async reviewedPayment() {
       await call("PATCH", "/payment-policy", { latePayments: "review" });
       const invoice = await counter.issue(owner);
-      await desk.play(testContext, invoice["id"] as Id<"invoice">, "late");
+      await playScenario(app.app, testContext, invoice["id"] as Id<"invoice">, "late");
       await counter.mine();
       return paymentOf(invoice);
     },
@@ -131,9 +134,17 @@ async function furnish(counter: Counter): Promise<Estate> {
     },
     async refundablePayment() {
       const invoice = await counter.issue(owner);
-      const { invoiceId, remaining } = await desk.bill(invoice["id"] as Id<"invoice">);
+      const { invoiceId, remaining } = await getSandboxBill(
+        app.app,
+        invoice["id"] as Id<"invoice">,
+      );
       await call("POST", `/invoices/${invoiceId}/cancel`);
-      const { transactionHash: hash } = await desk.pay(testContext, invoiceId, remaining);
+      const { transactionHash: hash } = await payOnSandbox(
+        app.app,
+        testContext,
+        invoiceId,
+        remaining,
+      );
       // A payment of a canceled invoice can be refunded once its block is final.
       app.clock.advance(1_100);
       await counter.mine(finalBlocks);

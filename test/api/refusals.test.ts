@@ -1,6 +1,7 @@
 // Problems that operations declare, provoked over HTTP where the tests of the features do so within the program alone.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
+import { payOnSandbox, playScenario } from "../../src/features/payments/sandbox/sandbox.ts";
 import { createPasswordReset, passwordsOf } from "../../src/features/auth/passwords.ts";
 import { addressGroups } from "../../src/api/client-address.ts";
 import type { Id } from "../../src/kernel/id.ts";
@@ -169,14 +170,12 @@ eachStore("a refusal", (store) => {
   });
 
   it("of a decision says that the payment is already decided", async () => {
-    const { sandbox: desk } = counter.app.app;
-    if (desk === null) throw new Error("the sandbox is off");
     await expectStatus(
       ask(counter, merchant, "PATCH", "/payment-policy", { latePayments: "review" }),
       200,
     );
     const late = await counter.issue(merchant);
-    await desk.play(testContext, late["id"] as Id<"invoice">, "late");
+    await playScenario(counter.app.app, testContext, late["id"] as Id<"invoice">, "late");
     await counter.mine();
     const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(late["id"])}`);
     const path = `/payments/${String(payment?.["id"])}`;
@@ -272,8 +271,6 @@ eachStore("a refusal in billing", (store) => {
 
   it("of a change names an invoice that billing manages", async () => {
     const { app } = counter;
-    const { sandbox: desk } = app.app;
-    if (desk === null) throw new Error("the sandbox is off");
     const admin = await platformAdmin(app);
     const bill = (of: Person, noun: string, body: Body) =>
       app.request("POST", `/v1/admin/organizations/${of.organizationId}/${noun}`, {
@@ -321,7 +318,7 @@ eachStore("a refusal in billing", (store) => {
     const managed = [409, "managed_by_billing"] as const;
     await refused(ask(counter, admin, "PATCH", path, { description: "Free" }), ...managed);
     await refused(ask(counter, admin, "POST", `${path}/cancel`), ...managed);
-    await desk.pay(testContext, twinId, 1_000_000n);
+    await payOnSandbox(app.app, testContext, twinId, 1_000_000n);
     await counter.mine();
     const [payment] = await app.app.db.all<{ id: string }>(
       "SELECT id FROM payments WHERE invoice_id = $1",

@@ -1,3 +1,8 @@
+import {
+  getSandboxBill,
+  mineBlocks,
+  payOnSandbox,
+} from "../../src/features/payments/sandbox/sandbox.ts";
 import { createWallet } from "../../src/features/wallets/wallets.ts";
 import { getInvoice } from "../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
@@ -13,8 +18,6 @@ export async function openMarket(store: DeskStore): Promise<{
 }> {
   const organizationId = await store.platformId();
   return store.withApp(async (app) => {
-    const { sandbox } = app;
-    if (sandbox === null) throw new Error("the sandbox is not enabled");
     await app.start();
     await createWallet(app, context, organizationId, {
       label: "Till",
@@ -33,9 +36,9 @@ export async function openMarket(store: DeskStore): Promise<{
       (made) => made !== null,
     );
     if (invoice === null) throw new Error("no invoice was issued");
-    const { remaining } = await sandbox.bill(invoice.id);
-    await sandbox.pay(context, invoice.id, remaining);
-    await sandbox.mine(context, 3);
+    const { remaining } = await getSandboxBill(app, invoice.id);
+    await payOnSandbox(app, context, invoice.id, remaining);
+    await mineBlocks(app, context, 3);
     await until(
       "payment",
       () => getInvoice(app, organizationId, invoice.id),

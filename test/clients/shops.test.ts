@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { buildSync } from "esbuild";
+import { mineBlocks } from "../../src/features/payments/sandbox/sandbox.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
 import { testContext } from "../support/store/stores.ts";
@@ -79,7 +80,7 @@ describe("a shop on a generated client", () => {
     const { organizationId, key } = merchant;
     const path = `/v1/organizations/${organizationId}/wallets`;
     await expectStatus(app.request("POST", path, { key, body: wallet }), 201);
-    await app.app.sandbox?.mine(testContext, 1);
+    await mineBlocks(app.app, testContext, 1);
   });
   after(async () => {
     await app.stop();

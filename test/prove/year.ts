@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { day, hour, minute, second } from "../../src/kernel/clock.ts";
-import { watchWorkerName } from "../../src/features/payments/worker.ts";
+import { watchWorkerName } from "../../src/features/payments/wake.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import type { StoreOptions } from "../../src/platform/database/open.ts";
 import {

@@ -1,5 +1,6 @@
 // Sections 2, 3 and 4.3: the public checkout session, its receipt, and the invoices behind it.
 import { expect } from "chai";
+import { getSandboxBill, payOnSandbox } from "../../src/features/payments/sandbox/sandbox.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { stateTable } from "../../src/platform/chain/state/network-state.ts";
 import { expectProblem } from "../api/problem.ts";
@@ -48,7 +49,7 @@ export function checkoutTests(world: () => World): void {
     const receiptIn = (answer: Answer) => type.object(answer.body["receipt"]);
 
     before(async () => {
-      const { desk, mine } = world().estate;
+      const { app, mine } = world().estate;
       shop = await world().merchant();
       await expectStatus(shop.home("PATCH", "", { displayName: "Ada's Books" }), 200);
       // Payers see the new name once the platform has approved it.
@@ -57,8 +58,11 @@ export function checkoutTests(world: () => World): void {
       await expectStatus(admin.ask("POST", review, { decision: "approve" }), 200);
       invoice = await issue(shop);
       open = await expectStatus(session(), 200);
-      const { invoiceId, remaining } = await desk.bill(invoice["id"] as Id<"invoice">);
-      await desk.pay(testContext, invoiceId, remaining);
+      const { invoiceId, remaining } = await getSandboxBill(
+        app.app,
+        invoice["id"] as Id<"invoice">,
+      );
+      await payOnSandbox(app.app, testContext, invoiceId, remaining);
       await mine(1);
       confirming = await expectStatus(session(), 200);
       await mine(3);

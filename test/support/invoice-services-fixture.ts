@@ -1,5 +1,9 @@
 import { hooks } from "../../src/hooks.ts";
-import { settlementOf } from "../../src/compose/ledger.ts";
+import {
+  lockTerms,
+  settleInvoices,
+  sweepDeadlines,
+} from "../../src/features/invoices/settlement/settlement.ts";
 import { createCustomer } from "../../src/features/customers/customers.ts";
 import { stateTable, type NetworkState } from "../../src/platform/chain/state/network-state.ts";
 import { chooseOption } from "../../src/features/invoices/options/choose.ts";
@@ -40,11 +44,15 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   /** Runs once, before the transaction of the next invoice. */
   let beforeIssue: (() => Promise<unknown>) | null = null;
   const settledManaged: (readonly InvoiceRow[])[] = [];
+  const wokenWorkers: string[] = [];
+  const wake = (worker: string) => void wokenWorkers.push(worker);
   const parts: Partial<App> & { readonly db: Database } = {
     clock,
     ids,
     journal,
     baseUrl,
+    running: { wake, nudge: wake, lastTickAt: () => null },
+    providersOf: () => [],
     config: { rates: noRates, walletsPerOrganization: 1_000, verification: "off" } as Config,
     networks: {
       enabled: networks as Map<string, ConfiguredNetwork>,
@@ -76,7 +84,6 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   };
   /** Returns the app as it is after a while: its caches are empty, although the clock stands still. */
   const appNow = () => appOf(parts);
-  const settlement = settlementOf(appNow());
   const organizationId = await addOrganization(db, ids, now);
 
   /** Records a scan of a network with the tip's height, by default at the current time. */
@@ -114,7 +121,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     finalTime: Instant | null = state.cursorTime,
   ): Promise<number> {
     const agreed = () => Promise.resolve(finalTime);
-    return settlement.sweepDeadlines(state.network, state, now, agreed);
+    return sweepDeadlines(appNow(), now, state.network, state, agreed);
   }
 
   /** Stores the totals of invoices, in a transaction of its own. */
@@ -124,8 +131,8 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     state: NetworkState,
   ): Promise<void> {
     return db.write(testContext, async (tx) => {
-      const locked = await settlement.lockTerms(tx, [...totals.keys()].sort());
-      await settlement.settleInvoices(tx, network, locked, totals, state, now);
+      const locked = await lockTerms(tx, [...totals.keys()].sort());
+      await settleInvoices(tx, appNow(), now, network, locked, totals, state);
     });
   }
 
@@ -136,7 +143,8 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     get app() {
       return appNow();
     },
-    settlement,
+    /** The names of the workers that were woken. */
+    wokenWorkers,
     organizationId,
     scan,
     sweep,

@@ -26,7 +26,6 @@ import { passwordCost } from "../../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
 import type { App } from "../../app.ts";
 import { makeApp } from "../../make-app.ts";
-import { makersOf } from "../services.ts";
 import { openScratchCopy } from "./scratch-copy.ts";
 
 export interface RehearsalOptions {
@@ -76,8 +75,7 @@ export async function rehearseBilling<T>(
     try {
       const subscriptions = await countLive(db, plan);
       const app = copiedApp(options, db, clock);
-      const settlement = await makersOf(app).settlement();
-      await rehearse(app, clock, settlement, plan, signal, progress);
+      await rehearse(app, clock, plan, signal, progress);
       return await report({
         from: plan.from,
         to: rehearsalEnd(plan),

@@ -1,13 +1,17 @@
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkStateRow } from "../../platform/chain/state/network-state.ts";
-import type { Tx } from "../../platform/database/database.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { ChosenOption } from "../invoices/options/choose.ts";
 import type { PayerInvoice } from "../invoices/payer-view.ts";
-import type { HashClaims } from "../payments/hash-claims/submit-claim.ts";
 import type { PayerLedger, PayerPayment } from "../payments/payer-view.ts";
 import type { PayerRefund } from "../refunds/payer/payer-view.ts";
-import type { PayerRefunds } from "../refunds/payer/payer-refunds.ts";
+import type {
+  RefundInput,
+  RefundOffer,
+  RefundedInvoice,
+  RequestResult,
+} from "../refunds/payer/payer-refunds.ts";
 
 export type CheckoutPayment = PayerPayment;
 
@@ -71,11 +75,24 @@ export interface CheckoutSources {
   ledgerIn(tx: Tx, invoiceId: Id<"invoice">): Promise<CheckoutLedger>;
 }
 
-/** Receives the hashes that payers submit. */
-export type CheckoutClaims = HashClaims;
+/** Receives the hashes that payers submit: `submitClaim`. */
+export interface CheckoutClaims {
+  submit(
+    tx: Tx,
+    invoice: RefundedInvoice & { readonly network: string },
+    transactionHash: string,
+  ): Promise<boolean>;
+}
 
-/** Receives the refunds that payers ask for. */
-export type CheckoutRefunds = PayerRefunds;
+/** Receives the refunds that payers ask for: `offerPayerRefund` and `requestPayerRefund`. */
+export interface CheckoutRefunds {
+  offer(
+    context: WriteContext,
+    invoice: RefundedInvoice,
+    input: RefundInput,
+  ): Promise<RefundOffer | null>;
+  request(tx: Tx, invoice: RefundedInvoice, input: RefundInput): Promise<RequestResult>;
+}
 
 /** Actions of the test panel; each is complete when its promise resolves. */
 export interface CheckoutSandbox {

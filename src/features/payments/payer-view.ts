@@ -4,7 +4,7 @@ import { decodeAmount } from "../../platform/database/schema/table.ts";
 import type { Dialect } from "../../platform/database/database.ts";
 import { jsonArray, jsonRows } from "../../platform/database/query/json-rows.ts";
 import { type ClaimReason, type ClaimResult, type ClaimState } from "./hash-claims/status.ts";
-import { resultOf } from "./hash-claims/result.ts";
+import { resultOf } from "./hash-claims/rules.ts";
 import type { PayerSurplusPayment } from "./ledger/surplus.ts";
 import type { MatchRule, PaymentStatus } from "./payment-status.ts";
 import type { PaymentRow } from "./table.ts";

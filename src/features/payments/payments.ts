@@ -5,7 +5,7 @@ import { parsePage, toPartialPage, type Page, type PageQuery } from "../../kerne
 import { notationOf } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../platform/database/database.ts";
-import type { PaymentView } from "./present-payment.ts";
+import type { PaymentView } from "./records.ts";
 import { positionIn, sortOf, type PaymentFilters } from "./filters.ts";
 import { findPayments } from "./listing.ts";
 import { findPayment, paymentsOfInvoice, transfersById } from "./ledger/store.ts";

@@ -22,6 +22,13 @@ import {
 import type { FoundAddress } from "../../platform/chain/kinds.ts";
 import { paymentSorts } from "./filters.ts";
 import { paymentSources, paymentStatuses } from "./payment-status.ts";
+import { presentRow } from "../../api/declare/present.ts";
+import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
+import { formatMoney, money } from "../../kernel/money/money.ts";
+import type { Notation } from "../../platform/chain/networks.ts";
+import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
+import { isVerified } from "./ledger/payment-rules.ts";
+import type { PaymentRow, TransferRow } from "./table.ts";
 
 export const PaymentRecord = responseRecord("Payment", {
   id: id("payment"),
@@ -145,3 +152,36 @@ export const ReversePaymentRequest = requestRecord("ReversePaymentRequest", {
       "Cancels the payment's invoice in the same step, so that its page never asks for the money again; false by default. Refused with `invoice_not_cancelable`, and nothing changes, while other payments count for the invoice.",
   }),
 });
+/** Further effects of a reversal, in the same transaction. */
+export type ReversePaymentInput = z.output<typeof ReversePaymentRequest>;
+
+/** A payment with the data needed to present it. */
+export interface PaymentView {
+  readonly payment: PaymentRow;
+  readonly transfer: TransferRow;
+  readonly notation: Notation;
+  /** The newest scanned block of the network. */
+  readonly tipHeight: number;
+}
+
+/** Returns the payment as the API and events show it. */
+export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord> {
+  const { payment, transfer, notation, tipHeight } = view;
+  const isOnChain = transfer.status === "seen";
+  const token = tokenAsset(payment.token, payment.tokenDecimals);
+  const settlement = settlementAsset(payment.settlementCurrency, payment.settlementDecimals);
+  return presentRow(PaymentRecord, payment, {
+    tokenSymbol: payment.token,
+    transactionHash: notation.formatTransactionHash(transfer.transactionHash),
+    logIndex: transfer.logIndex,
+    fromAddress: notation.formatAddress(transfer.fromAddress),
+    toAddress: notation.formatAddress(transfer.toAddress),
+    amount: formatMoney(money(payment.amount, token)),
+    roundingAmount: formatMoney(money(payment.roundingAmount, token)),
+    settlementAmount: formatMoney(money(payment.settlementAmount, settlement)),
+    blockNumber: payment.blockHeight,
+    isVerified: isVerified(payment, transfer),
+    objectVersion: payment.version,
+    confirmations: isOnChain ? confirmationsOf(tipHeight, payment.blockHeight) : 0,
+  });
+}

@@ -1,28 +1,20 @@
-import { second, type Clock } from "../../kernel/clock.ts";
-import type { Network } from "../../platform/chain/networks.ts";
+import type { App } from "../../app.ts";
+import { second } from "../../kernel/clock.ts";
 import { networkState } from "../../platform/chain/state/network-state.ts";
-import type { Database } from "../../platform/database/database.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";
-import type { Monitor } from "./watcher/provider-monitor.ts";
-import type { Invoices } from "./ledger/invoices-port.ts";
+import { sweepDeadlines } from "../invoices/settlement/settlement.ts";
+import { networkReadersOf, type NetworkReader } from "./networks/readers.ts";
+import { watchWorkerName } from "./wake.ts";
 import type { Guard } from "./watcher/recorder.ts";
 import type { Watcher } from "./watcher/watcher.ts";
 
 /** The lease on a network, in milliseconds: after a crash, another process takes over at its next run after this time. */
 const leaseMs = 20 * second;
 
-/** Returns the name by which a network's watch worker is woken. */
-export function watchWorkerName(network: string): string {
-  return `watch ${network}`;
-}
-
-/** Examines transactions on one network that people named, after each scan and under its lease. */
-export interface Examiner {
-  readonly network: Pick<Network, "id">;
-  /** Examines a bounded batch; returns true if more is due. */
-  examine(guard: Guard): Promise<boolean>;
-}
+/** The objects that read a network, as its worker uses them. */
+type WorkedReader = Pick<NetworkReader, "network" | "providers" | "watcher" | "claims"> &
+  Partial<Pick<NetworkReader, "alarms" | "monitor">>;
 
 /**
  * The fate of a process's last lease: it `lasts`; it has `ended`, and nobody else has read the network since; or it was
@@ -42,57 +34,50 @@ export function fateOf(before: number | undefined, token: number): LeaseFate {
  * the transactions that payers and merchants named, and runs the monitor. Only the process that holds the network's lease
  * does this.
  */
-export function makeWatchWorkers(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly leases: Leases;
-  readonly watchers: readonly Watcher[];
-  /** The examiners of the same networks. */
-  readonly examiners: readonly Examiner[];
-  /** The monitors, by network. */
-  readonly monitors?: ReadonlyMap<string, Monitor>;
-  readonly invoices: Pick<Invoices, "sweepDeadlines">;
-}): Worker[] {
-  const { db, clock, leases, invoices } = deps;
-
-  async function sweep(watcher: Watcher): Promise<boolean> {
-    const { id } = watcher.network;
-    const state = await networkState(db, id);
-    if (state === null) return false;
-    const finalTime = () => watcher.finalTime();
-    return (await invoices.sweepDeadlines(id, state, clock.now(), finalTime)) > 0;
-  }
-
-  async function examine(network: string, guard: Guard): Promise<boolean> {
-    let isMore = false;
-    for (const examiner of deps.examiners) {
-      if (examiner.network.id === network && (await examiner.examine(guard))) isMore = true;
-    }
-    return isMore;
-  }
-
+export function makeWatchWorkers(
+  app: App,
+  leases: Leases,
+  readers: Iterable<WorkedReader> = networkReadersOf(app).values(),
+): Worker[] {
   /** The fencing token of the last lease per network. */
   const tokens = new Map<string, number>();
 
-  return deps.watchers.map((watcher) => ({
-    name: watchWorkerName(watcher.network.id),
-    everyMs: watcher.network.pollMs,
-    async run(signal) {
-      const { id } = watcher.network;
-      const lease = await leases.acquire(watchWorkerName(id), leaseMs);
-      if (lease === null) return false;
-      const monitor = deps.monitors?.get(id);
-      const fate = fateOf(tokens.get(id), lease.token);
-      if (fate === "taken") watcher.resume();
-      if (fate !== "lasts") await monitor?.resume();
-      tokens.set(id, lease.token);
-      const guard: Guard = (tx) => leases.guard(tx, lease);
-      const isMore = await watcher.look(guard);
-      if (signal.aborted) return false;
-      const hasExpired = await sweep(watcher);
-      const hasClaims = await examine(id, guard);
-      const hasUnseen = (await monitor?.recordStatus(guard)) ?? false;
-      return isMore || hasExpired || hasClaims || hasUnseen;
-    },
-  }));
+  return [...readers].map((reader) => {
+    const { network, watcher, monitor } = reader;
+    const name = watchWorkerName(network.id);
+    return {
+      name,
+      everyMs: network.pollMs,
+      async run(signal) {
+        const lease = await leases.acquire(name, leaseMs);
+        if (lease === null) return false;
+        const fate = fateOf(tokens.get(network.id), lease.token);
+        if (fate === "taken") watcher.resume();
+        if (fate !== "lasts") await monitor?.resume();
+        tokens.set(network.id, lease.token);
+        const guard: Guard = (tx) => leases.guard(tx, lease);
+        const isMore = await watcher.look(guard);
+        if (signal.aborted) return false;
+        const hasExpired = await sweep(app, watcher);
+        const hasClaims = await examine(app, reader, guard);
+        const hasUnseen = (await monitor?.recordStatus(guard)) ?? false;
+        return isMore || hasExpired || hasClaims || hasUnseen;
+      },
+    };
+  });
+}
+
+async function sweep(app: App, watcher: Watcher): Promise<boolean> {
+  const { id } = watcher.network;
+  const state = await networkState(app.db, id);
+  if (state === null) return false;
+  const finalTime = () => watcher.finalTime();
+  return (await sweepDeadlines(app, app.clock.now(), id, state, finalTime)) > 0;
+}
+
+/** Examines a bounded batch of the transactions that people named; returns true if more is due. */
+async function examine(app: App, reader: WorkedReader, guard: Guard): Promise<boolean> {
+  const hasClaims = await reader.claims.examine(guard);
+  const hasRefunds = await app.hooks.examineRefunds(app, reader, guard);
+  return hasClaims || hasRefunds;
 }

@@ -1,33 +1,27 @@
+import type { InTx } from "../../app.ts";
 import type { Instant } from "../../kernel/clock.ts";
-import type { Network } from "../../platform/chain/networks.ts";
+import type { Id } from "../../kernel/id.ts";
 import type { Tx } from "../../platform/database/database.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
-import { difference, type Journal } from "../../platform/journal/index.ts";
-import type { RefundRequests } from "../payments/ledger/types.ts";
-import { presentRefund, viewOf } from "./present.ts";
+import { difference } from "../../platform/journal/index.ts";
+import { presentRefund, viewOf } from "./records.ts";
 import { insertRefund, lockRequested, saveRefund } from "./store.ts";
 import type { RefundRow } from "./table.ts";
-
-export interface RefundJournal {
-  readonly journal: Journal;
-  /** Every configured network by id, including disabled ones. */
-  readonly networks: ReadonlyMap<string, Network>;
-}
 
 type RefundEvent = Extract<EventType, `refund.${string}`>;
 
 /** Stores a new refund, or the changes of one, with its audit entry and its event. Returns the stored row. */
 export async function writeRefund(
   tx: Tx,
-  { journal, networks }: RefundJournal,
+  { journal, networks }: InTx,
   before: RefundRow | null,
   after: RefundRow,
   type: RefundEvent,
 ): Promise<RefundRow> {
   const row = before === null ? after : { ...after, version: before.version + 1 };
   await (before === null ? insertRefund(tx, row) : saveRefund(tx, row));
-  const record = presentRefund(viewOf(row, networks));
-  const past = before === null ? {} : presentRefund(viewOf(before, networks));
+  const record = presentRefund(viewOf(row, networks.known));
+  const past = before === null ? {} : presentRefund(viewOf(before, networks.known));
   journal.record(tx, row.updatedAt, {
     action: type,
     organizationId: row.organizationId,
@@ -43,15 +37,16 @@ export async function writeRefund(
   return row;
 }
 
-/** Makes the function by which payments withdraw refunds that they no longer have the surplus for. */
-export function makeRefundRequests(deps: RefundJournal): RefundRequests {
-  return {
-    async withdraw(tx, paymentIds, at: Instant) {
-      for (const before of await lockRequested(tx, paymentIds)) {
-        await writeRefund(tx, deps, before, withdrawn(before, at), "refund.rejected");
-      }
-    },
-  };
+/** Rejects the requested refunds of payments that no longer have the surplus for them. */
+export async function withdrawRefunds(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  paymentIds: readonly Id<"payment">[],
+): Promise<void> {
+  for (const before of await lockRequested(tx, paymentIds)) {
+    await writeRefund(tx, app, before, withdrawn(before, at), "refund.rejected");
+  }
 }
 
 /** Returns a refund that Till rejects because its payment has no surplus left. */

@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import { refundStatuses } from "./status.ts";
 import {
   commandsOf,
@@ -12,10 +13,17 @@ import {
   type Looked,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { HeldRefund, RefundView } from "./present.ts";
-import type { RefundService } from "./service.ts";
+import type { HeldRefund, RefundView } from "./records.ts";
+import {
+  createRefund,
+  getAnyRefund,
+  getPaymentToRefund,
+  listRefunds,
+  rejectRefund,
+  sendRefund,
+} from "./refunds.ts";
 
-const command = commandsOf<RefundService>();
+const command = commandsOf<App>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 
@@ -62,7 +70,7 @@ export const refundCommands = [
       "till refund list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status requested --json",
     ],
     effect: "read",
-    async handle(service, call) {
+    async handle(app, call) {
       const { RefundQuery } = await import("./records.ts");
       const query = call.parse(RefundQuery, {
         limit: call.flag("limit"),
@@ -70,7 +78,7 @@ export const refundCommands = [
         status: call.flag("status"),
         invoiceId: call.flag("invoice-id"),
       });
-      return service.list(call.flag("organization") as Id<"organization">, query);
+      return listRefunds(app, call.flag("organization") as Id<"organization">, query);
     },
     async present({ data, nextCursor }) {
       return { data: await Promise.all(data.map(present)), nextCursor };
@@ -95,7 +103,7 @@ export const refundCommands = [
       "till refund show rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) => service.find(idOf(call)),
+    handle: (app, call) => getAnyRefund(app, idOf(call)),
     present,
     columns,
   }),
@@ -121,8 +129,8 @@ export const refundCommands = [
       "till refund create pay_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 5.00 --address T… --dry-run",
     ],
     effect: "write",
-    async look(service, call) {
-      const payment = await service.paymentToRefund(paymentOf(call));
+    async look(app, call) {
+      const payment = await getPaymentToRefund(app, paymentOf(call));
       return {
         subject: `the payment of ${payment.amount} ${payment.tokenSymbol} (${paymentOf(call)}), ${payment.status}`,
         facts: [
@@ -138,15 +146,15 @@ export const refundCommands = [
     },
     confirm: (_call, subject) =>
       `Request a refund of ${subject}? Compare the address with what the payer gave you.`,
-    async handle(service, call) {
+    async handle(app, call) {
       const { CreateRefundRequest } = await import("./records.ts");
       const given = call.parse(CreateRefundRequest, {
         paymentId: paymentOf(call),
         amount: call.flag("amount"),
         address: call.flag("address"),
       });
-      const { organizationId } = await service.paymentToRefund(given.paymentId);
-      return service.create(call.context, organizationId, given);
+      const { organizationId } = await getPaymentToRefund(app, given.paymentId);
+      return createRefund(app, call.context, organizationId, given);
     },
     present,
     columns,
@@ -167,14 +175,15 @@ export const refundCommands = [
     look,
     confirm: (call, subject) =>
       `Name ${call.argument("transactionHash")} for ${subject}? The payment no longer counts for an invoice that is not paid.`,
-    async handle(service, call) {
+    async handle(app, call) {
       const { SendRefundRequest } = await import("./records.ts");
       const given = call.parse(SendRefundRequest, {
         transactionHash: call.argument("transactionHash"),
       });
-      return service.send(
+      return sendRefund(
+        app,
         call.context,
-        await ownerOf(service, call),
+        await ownerOf(app, call),
         idOf(call),
         given.transactionHash,
       );
@@ -201,10 +210,10 @@ export const refundCommands = [
     effect: "write",
     look,
     confirm: (_call, subject) => `Reject ${subject}? The payer will see the reason.`,
-    async handle(service, call) {
+    async handle(app, call) {
       const { RejectRefundRequest } = await import("./records.ts");
       const { reason } = call.parse(RejectRefundRequest, { reason: call.flag("reason") });
-      return service.reject(call.context, await ownerOf(service, call), idOf(call), reason);
+      return rejectRefund(app, call.context, await ownerOf(app, call), idOf(call), reason);
     },
     present,
     columns,
@@ -219,8 +228,9 @@ export const refundCommands = [
       'till refund confirm-held rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Seen in two explorers" --yes --json',
     ],
     effect: "write",
-    async look(service, call) {
-      const before = await presentHeld(await service.findHeld(idOf(call)));
+    async look(app, call) {
+      const { findHeldRefund } = await import("./verification/examiner.ts");
+      const before = await presentHeld(await findHeldRefund(app, idOf(call)));
       return {
         subject: `the refund of ${before.amount} ${before.tokenSymbol} (${before.id}), held since ${before.heldSince}`,
         facts: [
@@ -233,8 +243,9 @@ export const refundCommands = [
     },
     confirm: (_call, subject) =>
       `Confirm ${subject}? Check two block explorers first: the payment page then says that the money was sent.`,
-    async handle(service, call) {
-      return service.confirmHeld(call.context, idOf(call), await reasonOf(call));
+    async handle(app, call) {
+      const { confirmHeldRefund } = await import("./verification/examiner.ts");
+      return confirmHeldRefund(app, call.context, idOf(call), await reasonOf(call));
     },
     present: presentHeld,
     columns: ["id", "status", "network", "transactionHash", "blockNumber", "heldSince"],
@@ -244,8 +255,8 @@ export const refundCommands = [
   }),
 ];
 
-async function look(service: RefundService, call: CommandCall): Promise<Looked<Shown>> {
-  const before = await present(await service.find(idOf(call)));
+async function look(app: App, call: CommandCall): Promise<Looked<Shown>> {
+  const before = await present(await getAnyRefund(app, idOf(call)));
   return {
     subject: `The refund of ${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
     facts: [
@@ -267,14 +278,14 @@ function idOf(call: CommandCall): Id<"refund"> {
   return call.argument("refundId") as Id<"refund">;
 }
 
-async function ownerOf(service: RefundService, call: CommandCall): Promise<Id<"organization">> {
-  return (await service.find(idOf(call))).refund.organizationId;
+async function ownerOf(app: App, call: CommandCall): Promise<Id<"organization">> {
+  return (await getAnyRefund(app, idOf(call))).refund.organizationId;
 }
 
 async function present(view: RefundView) {
-  return (await import("./present.ts")).presentRefund(view);
+  return (await import("./records.ts")).presentRefund(view);
 }
 
 async function presentHeld(held: HeldRefund) {
-  return (await import("./present.ts")).presentHeld(held);
+  return (await import("./records.ts")).presentHeld(held);
 }

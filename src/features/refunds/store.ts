@@ -70,7 +70,7 @@ export async function isLeftToMerchant(reader: Reader, paymentId: Id<"payment">)
 }
 
 /** Returns a page of an organization's refunds, newest first. */
-export function listRefunds(
+export function findRefunds(
   reader: Reader,
   organizationId: Id<"organization">,
   { status, invoiceId, paymentId }: RefundFilters,

@@ -1,5 +1,7 @@
 // Money that found no invoice, at the terminal.
 import { expect } from "chai";
+import { mineBlocks, payOnSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
+import { listTransfers } from "../../../src/features/payments/inbox/transfers.ts";
 import { getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { presentInvoice } from "../../../src/features/invoices/records.ts";
@@ -26,8 +28,6 @@ const priced = (amount: string) => ({
 async function openInbox(store: DeskStore) {
   const organizationId = await store.platformId();
   const invoiceIds = await store.withApp(async (app) => {
-    const { sandbox } = app;
-    if (sandbox === null) throw new Error("the sandbox is not enabled");
     await app.start();
     const wallet = { label: "Till", network: "sandbox", address };
     await createWallet(app, context, organizationId, wallet);
@@ -40,11 +40,11 @@ async function openInbox(store: DeskStore) {
     const one = await issue("25.00");
     const two = await issue("30.00");
     if (one === null || two === null) throw new Error("nothing was issued");
-    await sandbox.pay(context, one.invoice.id, 24_000_000n);
-    await sandbox.mine(context, 1);
+    await payOnSandbox(app, context, one.invoice.id, 24_000_000n);
+    await mineBlocks(app, context, 1);
     await until(
       "the transfer",
-      () => app.transfers.list(organizationId, {}),
+      () => listTransfers(app, organizationId, {}),
       ({ data }) => data.length === 1,
     );
     return [one.invoice.id, two.invoice.id] as const;
@@ -159,7 +159,7 @@ describe("till payments inbox", () => {
       await store.json(["sandbox", "pay", id]);
       await store.withApp(async (app) => {
         await app.start();
-        await app.sandbox?.mine(context, 3);
+        await mineBlocks(app, context, 3);
         const [payment] = await until(
           "the payment in review",
           async () => (await listPayments(app, organizationId, { status: ["review"] })).data,

@@ -10,7 +10,7 @@ import {
   InvoiceRecord,
   presentInvoice,
 } from "../../../src/features/invoices/records.ts";
-import { presentPayment } from "../../../src/features/payments/present-payment.ts";
+import { presentPayment } from "../../../src/features/payments/records.ts";
 import {
   DefaultWalletListRecord,
   WalletListRecord,

@@ -1,5 +1,11 @@
 // Refunds at the terminal.
 import { expect } from "chai";
+import {
+  mineBlocks,
+  payOnSandbox,
+  sendOnSandbox,
+} from "../../../src/features/payments/sandbox/sandbox.ts";
+import { createRefund } from "../../../src/features/refunds/refunds.ts";
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { listPayments } from "../../../src/features/payments/payments.ts";
@@ -15,8 +21,6 @@ const payer = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 async function openRefund(store: DeskStore) {
   const organizationId = await store.platformId();
   return store.withApp(async (app) => {
-    const { sandbox } = app;
-    if (sandbox === null) throw new Error("the sandbox is not enabled");
     await app.start();
     await createWallet(app, context, organizationId, { label: "T", network: "sandbox", address });
     const input = {
@@ -32,9 +36,9 @@ async function openRefund(store: DeskStore) {
     );
     if (made === null) throw new Error("nothing was issued");
     await cancelInvoice(app, context, organizationId, made.invoice.id);
-    await sandbox.pay(context, made.invoice.id, 25_000_000n);
+    await payOnSandbox(app, context, made.invoice.id, 25_000_000n);
     // A payment of a canceled invoice can be refunded once its block is final.
-    await sandbox.mine(context, 40);
+    await mineBlocks(app, context, 40);
     const refund = await until(
       "the refund",
       async () => {
@@ -42,13 +46,13 @@ async function openRefund(store: DeskStore) {
         const paymentId = data[0]?.payment.id;
         if (paymentId === undefined) return null;
         const wanted = { paymentId, amount: "25.00", address: payer };
-        return app.refunds.create(context, organizationId, wanted).catch(() => null);
+        return createRefund(app, context, organizationId, wanted).catch(() => null);
       },
       (found) => found !== null,
     );
     if (refund === null) throw new Error("there is no refund");
     const given = { from: address, to: payer, token: "USDT", amount: "25.00" };
-    const { transactionHash } = await sandbox.send(context, given);
+    const { transactionHash } = await sendOnSandbox(app, context, given);
     return { organizationId, refundId: refund.refund.id, transactionHash };
   });
 }

@@ -1,5 +1,7 @@
 // Simulated payers, network and providers, and their effect on the invoice.
 import { expect } from "chai";
+import { networkReadersOf } from "../../../src/features/payments/networks/readers.ts";
+import { listNetworkStatuses } from "../../../src/features/payments/networks/chain.ts";
 import { getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import type { Program } from "../../../src/compose/app.ts";
@@ -166,12 +168,12 @@ describe("till sandbox", () => {
         await is(id, "paid");
         await until(
           "nothing wrong any more",
-          () => app.chains.status({ isLive: false }),
+          () => listNetworkStatuses(app, { isLive: false }),
           ([network]) => network?.alarms.length === 0,
         );
         await until(
           "a watcher that is well",
-          () => app.watchers.map((watcher) => watcher.health()),
+          () => [...networkReadersOf(app).values()].map(({ watcher }) => watcher.health()),
           (healths) =>
             healths.length === 1 &&
             healths.every(({ problem, heldPayments }) => problem === null && heldPayments === 0),
@@ -188,7 +190,7 @@ describe("till sandbox", () => {
       const isCaught = (condition: string) =>
         until(
           `a provider that is ${condition}`,
-          () => app.chains.status({ isLive: false }),
+          () => listNetworkStatuses(app, { isLive: false }),
           ([network]) => network?.providers[0]?.condition === condition,
         );
       const heal = async () => {
@@ -232,7 +234,8 @@ describe("till sandbox", () => {
       await sandbox("mine", "3");
       await until(
         "a held payment",
-        () => app.watchers.map((watcher) => watcher.health().heldPayments),
+        () =>
+          [...networkReadersOf(app).values()].map(({ watcher }) => watcher.health().heldPayments),
         ([held]) => held === 1,
       );
       await heal();

@@ -2,6 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { networkReadersOf } from "../../../src/features/payments/networks/readers.ts";
+import {
+  getSandboxBill,
+  mineBlocks,
+  openSandbox,
+  payOnSandbox,
+} from "../../../src/features/payments/sandbox/sandbox.ts";
 import { createApiKey } from "../../../src/features/api-keys/api-keys.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { day } from "../../../src/kernel/clock.ts";
@@ -72,22 +79,20 @@ export async function openEstate(options: EstateOptions) {
     background: false,
     settings: { TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...settings },
   });
-  const { db, sandbox, watchers } = app.app;
-  if (sandbox === null) throw new Error("the estate needs the sandbox");
-  const desk = sandbox;
-  await desk.open(testContext, 0);
+  const { db } = app.app;
+  await openSandbox(app.app, testContext, 0);
   const admin = await platformAdmin(app);
   const wallet = receive === undefined ? { xpub: xpubs.first } : receive;
   if (wallet !== null) await setReceiveWallet(app, admin, wallet);
 
   /** Mines blocks and has the watchers read them. */
   async function mine(blocks = 1): Promise<void> {
-    await desk.mine(testContext, blocks);
+    await mineBlocks(app.app, testContext, blocks);
     await look();
   }
 
   async function look(): Promise<void> {
-    for (const watcher of watchers) {
+    for (const { watcher } of networkReadersOf(app.app).values()) {
       while (await watcher.look(() => Promise.resolve()));
     }
   }
@@ -122,7 +127,6 @@ export async function openEstate(options: EstateOptions) {
     db,
     clock,
     admin,
-    desk,
     mine,
     look,
     keepAwake,
@@ -179,8 +183,8 @@ export async function openEstate(options: EstateOptions) {
     async send(platformInvoiceId: string, units?: bigint, twinId?: string): Promise<void> {
       const collectionInvoice = twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1) ?? "";
       const invoiceId = collectionInvoice as Id<"invoice">;
-      const { remaining } = await desk.bill(invoiceId);
-      await desk.pay(testContext, invoiceId, units ?? remaining);
+      const { remaining } = await getSandboxBill(app.app, invoiceId);
+      await payOnSandbox(app.app, testContext, invoiceId, units ?? remaining);
     },
 
     /** Sends tokens as `send` does, and mines until they are confirmed. */

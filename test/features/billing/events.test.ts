@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
+import { reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { openApiDocument } from "../../../src/api/document/openapi.ts";
 import { watchUsage } from "../../../src/features/billing/subscriptions/usage-watch.ts";
 import { allOperations } from "../../../src/features/index.ts";
@@ -81,7 +82,7 @@ eachStore("the bodies of billing's events", (store) => {
     await expectStatus(estate.select(shop, "growth"), 200);
     const first = (await estate.subscription(shop)).openInvoice?.id ?? "";
     await estate.pay(first, 50_000_000n);
-    await estate.desk.reorganize(testContext, 5, { drop: true });
+    await reorganizeSandbox(estate.app.app, testContext, 5, { drop: true });
     await estate.look();
     await estate.pay(first);
     await estate.live(14.01);

@@ -3,6 +3,10 @@
 // prove:billing` repeats it.
 import { expect } from "chai";
 import fc from "fast-check";
+import {
+  getSandboxBill,
+  reorganizeSandbox,
+} from "../../../src/features/payments/sandbox/sandbox.ts";
 import { billingChecks } from "../../../src/features/billing/checks.ts";
 import {
   adjustments,
@@ -187,12 +191,12 @@ async function act(estate: Estate, merchants: readonly Merchant[], one: Step): P
       }
       return;
     case "reorganize":
-      await estate.desk
-        .reorganize(testContext, one.depth, { drop: true })
-        .catch((error: unknown) => {
+      await reorganizeSandbox(estate.app.app, testContext, one.depth, { drop: true }).catch(
+        (error: unknown) => {
           // The reorganization would reach final blocks.
           if (!(error instanceof Problem)) throw error;
-        });
+        },
+      );
       await estate.look();
       await estate.mine();
       await estate.run();
@@ -244,7 +248,7 @@ async function pay(estate: Estate, merchant: Merchant, share: bigint): Promise<v
   const owed = body["openInvoice"] as { id: string } | null | undefined;
   if (owed == null) return;
   const collectionInvoice = (await estate.collectionInvoices(owed.id)).at(-1) as `inv_${string}`;
-  const { remaining } = await estate.desk.bill(collectionInvoice);
+  const { remaining } = await getSandboxBill(estate.app.app, collectionInvoice);
   if (remaining === 0n) return;
   await estate.send(owed.id, (remaining * share) / 100n, collectionInvoice);
   await estate.mine(4);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { payOnSandbox, reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { findPayerInvoice } from "../../../src/features/invoices/invoices.ts";
 import { verifySigned, type KeySet } from "../../../src/features/receipts/signed-text.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -148,7 +149,7 @@ describe("a checkout of the whole program", () => {
 
     // A further payment that a reorganization may still remove is not signed.
     const found = await findPayerInvoice(app.app.db, app.app, checkoutId);
-    await app.app.sandbox?.pay(testContext, found?.id as Id<"invoice">, 1_000_000n);
+    await payOnSandbox(app.app, testContext, found?.id as Id<"invoice">, 1_000_000n);
     await mine(checkoutId, 1);
     await until(
       "the payment",
@@ -226,7 +227,7 @@ describe("a checkout of the whole program", () => {
     await mine(checkoutId, 3);
     await reaches(checkoutId, "paid");
     const context = { actor: systemActor("tests"), requestId: null, ip: null };
-    await app.app.sandbox?.reorganize(context, 3, { drop: false });
+    await reorganizeSandbox(app.app, context, 3, { drop: false });
     await reaches(checkoutId, "open");
     expect(await pageOf(checkoutId)).to.contain('data-state="reverted"');
     await mine(checkoutId, 3);

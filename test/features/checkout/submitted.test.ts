@@ -1,6 +1,11 @@
 import { expect } from "chai";
+import {
+  mineBlocks,
+  reorganizeSandbox,
+  sandboxOf,
+} from "../../../src/features/payments/sandbox/sandbox.ts";
 import { claimableTerms } from "../../../src/features/invoices/holds/claimable.ts";
-import { watchWorkerName } from "../../../src/features/payments/worker.ts";
+import { watchWorkerName } from "../../../src/features/payments/wake.ts";
 import { paymentClaims } from "../../../src/features/payments/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute, second } from "../../../src/kernel/clock.ts";
@@ -95,14 +100,14 @@ eachStore("A submitted transaction", (store) => {
     });
 
   const sandbox = () => {
-    const desk = app.app.sandbox;
+    const desk = sandboxOf(app.app);
     if (desk === null) throw new Error("the sandbox is off");
     const chain = makeSandbox({
       network: desk.network,
       clock: app.clock,
       randomBytes: systemRandom,
     });
-    return { desk, chain };
+    return { chain };
   };
   const tester = { actor: systemActor("tests"), requestId: null, ip: null };
 
@@ -117,7 +122,7 @@ eachStore("A submitted transaction", (store) => {
     app.app.background.wake(watchWorkerName("sandbox"));
   };
 
-  const mine = (blocks = 1) => sandbox().desk.mine(tester, blocks);
+  const mine = (blocks = 1) => mineBlocks(app.app, tester, blocks);
 
   /** Mines, and waits until the watcher has read it. */
   async function mineAndRead(blocks = 1): Promise<void> {
@@ -459,7 +464,7 @@ eachStore("A submitted transaction", (store) => {
     const invoice = await issue("70.00");
     await inReview(invoice, 69_000_000n);
     const { id } = await onlyPaymentOf(invoice);
-    await sandbox().desk.reorganize(tester, 1, { drop: false });
+    await reorganizeSandbox(app.app, tester, 1, { drop: false });
     await until(
       "the payment to leave the chain",
       () => onlyPaymentOf(invoice),

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { lockTerms } from "../../../src/features/invoices/settlement/settlement.ts";
 import { cancelInvoice, updateInvoice } from "../../../src/features/invoices/invoices.ts";
 import { figureChanges } from "../../../src/features/usage/table.ts";
 import { noPayments, type PaymentTotals } from "../../../src/features/invoices/rules.ts";
@@ -149,9 +150,7 @@ eachStore("a managed invoice", (store) => {
     });
     const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [issued.id]);
     expect(hold).to.include({ endsAt: shop.now() + 7 * day, releasedAt: null });
-    const terms = await shop.db.write(testContext, (tx) =>
-      shop.settlement.lockTerms(tx, [issued.id]),
-    );
+    const terms = await shop.db.write(testContext, (tx) => lockTerms(tx, [issued.id]));
     expect(terms.get(issued.id)).to.include({ managedBy: "billing", isCanceled: true });
     await settle(issued.id, {
       seen: tokens(49),

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
-import { makeTransferService } from "../../../src/features/payments/inbox/service.ts";
+import { listTransfers } from "../../../src/features/payments/inbox/transfers.ts";
 import { day, hour, second } from "../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import { UniqueViolation } from "../../../src/platform/database/errors.ts";
@@ -64,10 +64,8 @@ eachStore("Known failures of other systems:", (store) => {
   };
   const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
     shop.create({ network: "ethereum", ...input });
-  const inbox = async () => {
-    const service = makeTransferService({ db: shop.db, networks: shop.networks });
-    return (await service.list(shop.organizationId, { status: "unmatched" })).data;
-  };
+  const inbox = async () =>
+    (await listTransfers(shop.app, shop.organizationId, { status: "unmatched" })).data;
   const asked = async (invoice: InvoiceView) => (await market.read(invoice)).payableAmount ?? "";
 
   it("two invoices with the same price are each paid by their own amount", async () => {

@@ -206,10 +206,8 @@ eachStore("An amount that a live invoice asks for", (store) => {
   const shop = atSharedAddress(store);
   const { issue, read, post, pay, inboxed } = shop;
   const sandboxToken = () => {
-    const networks = shop.counter.app.app.watchers.map(({ network }) => network);
-    const found = networks
-      .find(({ id }) => id === "sandbox")
-      ?.tokens.find(({ symbol }) => symbol === "USDT");
+    const { enabled } = shop.counter.app.app.networks;
+    const found = enabled.get("sandbox")?.tokens.find(({ symbol }) => symbol === "USDT");
     if (found === undefined) throw new Error("the sandbox has no USDT");
     return found;
   };

@@ -1,39 +1,12 @@
-import { matchHolds } from "../../../src/features/invoices/holds/matching.ts";
-import {
-  oldestHold,
-  watchedAddresses,
-  watchedAmong,
-  watchedSince,
-} from "../../../src/features/invoices/holds/watched-addresses.ts";
-import { lateReviewers } from "../../../src/features/organizations/store.ts";
-import { makeRefundRequests } from "../../../src/features/refunds/changes.ts";
 import type { Network } from "../../../src/platform/chain/networks.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import type { Shop } from "../../support/invoice-services-fixture.ts";
 import { testNetworks } from "../../support/merchants.ts";
 
-/** Returns the payment ledger of a shop: its invoices with their holds, its refunds and its journal. */
-export function ledgerOf(shop: Shop) {
-  const { db, ids, networks, settlement } = shop;
-  const journal = createJournal({ ids, wake: () => undefined });
-  return {
-    db,
-    ids,
-    journal,
-    clock: { now: shop.now },
-    logger: silentLogger,
-    refunds: makeRefundRequests({ journal, networks }),
-    invoices: {
-      ...settlement,
-      matchHolds,
-      watchedAddresses,
-      watchedAmong,
-      watchedSince,
-      oldestHold,
-      lateReviewers,
-    },
-  };
+/** Returns the app of a shop, and its parts as the readers of a network take them. */
+export function ledgerOf({ app, db, now }: Shop) {
+  const { journal } = app;
+  return { app, db, journal, clock: { now }, logger: silentLogger };
 }
 
 let added = 0;

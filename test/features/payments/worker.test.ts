@@ -1,12 +1,11 @@
 // The worker of a network: the sandbox of a whole program, and a network that is read from a node over HTTP.
 import { expect } from "chai";
+import { mineBlocks } from "../../../src/features/payments/sandbox/sandbox.ts";
+import { auditBlocks } from "../../../src/features/payments/networks/chain.ts";
 import { paymentClaims, type ClaimRow } from "../../../src/features/payments/table.ts";
 import { reserved, savedMax } from "../../../src/features/payments/hash-claims/strangers-share.ts";
-import {
-  fateOf,
-  makeWatchWorkers,
-  watchWorkerName,
-} from "../../../src/features/payments/worker.ts";
+import { fateOf, makeWatchWorkers } from "../../../src/features/payments/worker.ts";
+import { watchWorkerName } from "../../../src/features/payments/wake.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -48,7 +47,7 @@ anyStore("The worker of the sandbox", (store) => {
     merchant = await counter.merchant();
     await counter.wallet(merchant);
     const { app } = counter.app;
-    workers = makeWatchWorkers({ ...app, invoices: app.settlement });
+    workers = makeWatchWorkers(app, app.leases);
   });
   after(() => counter.stop());
 
@@ -57,7 +56,7 @@ anyStore("The worker of the sandbox", (store) => {
     if (worker === undefined) throw new Error(`${network} has no worker`);
     return worker.run(signal);
   }
-  const mine = () => counter.app.app.sandbox?.mine(testContext, 1);
+  const mine = () => mineBlocks(counter.app.app, testContext, 1);
   const tip = async () => (await networkState(counter.app.app.db, "sandbox"))?.tipHeight ?? 0;
 
   it("reads it under a lease of 20 seconds, and loads the stored alarms with each new lease", async () => {
@@ -169,7 +168,7 @@ anyStore("The worker of a network with one node", (store) => {
     expect(await till.state()).to.include({ tipHeight: 660, cursorHeight: 650 });
     till.advance(2 * minute);
     await till.look();
-    const { readings } = await till.service.audit("ethereum", {});
+    const { readings } = await auditBlocks(till.app, "ethereum", {});
     expect(readings.map(({ from, to, timesRead }) => [from, to, timesRead])).to.deep.equal([
       [51, 650, 2],
     ]);

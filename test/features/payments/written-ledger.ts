@@ -1,10 +1,6 @@
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
-import { findInvoice } from "../../../src/features/invoices/store.ts";
 import type { InvoiceView } from "../../../src/features/invoices/records.ts";
-import { makePaymentDecisions } from "../../../src/features/payments/decisions/decide-payment.ts";
-import { makeRefundLedger } from "../../../src/features/payments/refunds/refundable.ts";
-import { makeTransferAllocation } from "../../../src/features/payments/inbox/allocation.ts";
-import { makeTransferService } from "../../../src/features/payments/inbox/service.ts";
+import type { AskedNetwork } from "../../../src/features/payments/hooks.ts";
 import { settleClaim } from "../../../src/features/payments/hash-claims/ledger.ts";
 import { applyChainDiff } from "../../../src/features/payments/ledger/apply-chain-diff.ts";
 import type {
@@ -20,9 +16,9 @@ import {
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
 import type { Candidate } from "../../../src/features/payments/watcher/receipt-verifier.ts";
-import { makePayerRefunds } from "../../../src/features/refunds/payer/payer-refunds.ts";
-import { makeRefundExaminer } from "../../../src/features/refunds/verification/examiner.ts";
-import { makeRefundService } from "../../../src/features/refunds/service.ts";
+import type { Guard } from "../../../src/features/payments/watcher/recorder.ts";
+import { createRefund, rejectRefund, sendRefund } from "../../../src/features/refunds/refunds.ts";
+import { examineRefunds } from "../../../src/features/refunds/verification/examiner.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import type { Address, ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
@@ -31,12 +27,10 @@ import { numbered } from "../../../src/platform/chain/transfer-identity.ts";
 import { networkState, stateTable } from "../../../src/platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { events } from "../../../src/platform/events/table.ts";
-import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { testContext } from "../../support/store/stores.ts";
 import { usdt } from "./shared-address.ts";
-import { ledgerOf } from "./shop-ledger.ts";
 
 /** The newest block of Ethereum that was scanned, and its newest final one. */
 const tipHeight = 1_000;
@@ -87,19 +81,8 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
   const sharedAddress = newAddress();
   const shared = await shop.addWallet("ethereum", { address: `0x${sharedAddress}` });
 
-  const woken: string[] = [];
-  const ledger = {
-    ...ledgerOf(shop),
-    networks,
-    hasInvoice: async (...asked: Parameters<typeof findInvoice>) =>
-      (await findInvoice(...asked)) !== null,
-    wake: (id: string) => void woken.push(id),
-    nudge: (id: string) => void woken.push(id),
-  };
-  const { clock } = ledger;
-  const refundLedger = makeRefundLedger(ledger);
-  const refunding = { ...ledger, payments: refundLedger, examiners: [] };
-  const refundService = makeRefundService(refunding);
+  const { app } = shop;
+  const { clock } = app;
 
   function addressOf({ walletAddress }: InvoiceView): Address {
     const parsed = parseAddress(walletAddress ?? "");
@@ -116,7 +99,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       const state = await networkState(tx, network.id);
       if (state === null) throw new Error("the network was not read");
       const input = { network, state, verified, marks: [], at: clock.now() };
-      await applyChainDiff(tx, ledger, { ...input, difference: { ...nothing, ...difference } });
+      await applyChainDiff(tx, app, { ...input, difference: { ...nothing, ...difference } });
       await finalizeTransfers(tx, network.id, state.cursorHeight);
     });
   }
@@ -211,34 +194,23 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
   }
 
   /** Makes an examiner of refunds, whose only provider answers as given. */
-  const refundExaminer = (
-    receipt: ChainClient["receipt"],
-    changes: Partial<Parameters<typeof makeRefundExaminer>[0]> = {},
-  ) =>
-    makeRefundExaminer({
-      ...refunding,
-      network,
-      logger: silentLogger,
-      providers: [{ provider: "the only one", receipt } as ChainClient],
-      ...changes,
-    });
+  const refundExaminer = (receipt: ChainClient["receipt"], changes: Partial<AskedNetwork> = {}) => {
+    const providers = [{ provider: "the only one", receipt } as ChainClient];
+    const asked = { network, providers, ...changes };
+    return { examine: (guard: Guard) => examineRefunds(app, asked, guard) };
+  };
 
   return {
     ...shop,
     network,
     sharedAddress,
     sharedWalletId: shared.id,
-    ledger,
-    refundLedger,
-    refundService,
-    payerRefunds: makePayerRefunds(refunding),
-    decisions: makePaymentDecisions(ledger),
-    allocation: makeTransferAllocation({
-      ...ledger,
-      transfers: makeTransferService({ db, networks }),
-    }),
+    app,
     /** The networks whose workers were woken since the last call. */
-    woken: () => woken.splice(0),
+    woken: () =>
+      shop.wokenWorkers
+        .splice(0)
+        .flatMap((worker) => (worker.startsWith("watch ") ? [worker.slice("watch ".length)] : [])),
     addressOf,
     enter,
     claimOf,
@@ -257,7 +229,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       await enter({ fresh: logs });
       const claim = claimOf({ id: invoiceId }, known(logs[0]).transactionHash);
       await db.write(testContext, (tx) =>
-        settleClaim(tx, ledger, network, claim, { logs, marks: [] }, clock.now()),
+        settleClaim(tx, app, clock.now(), network, claim, { logs, marks: [] }),
       );
       return known((await paymentsOf({ id: invoiceId })).at(-1));
     },
@@ -296,13 +268,13 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
     /** Requests a refund as the merchant does. Returns it as stored. */
     async refund(payment: PaymentRow, amount: string, address = newAddress()): Promise<RefundRow> {
       const input = { paymentId: payment.id, amount, address: `0x${address}` };
-      return (await refundService.create(testContext, organizationId, input)).refund;
+      return (await createRefund(app, testContext, organizationId, input)).refund;
     },
     /** Names the transaction of a refund. */
     send: async ({ id }: RefundRow, hash = newHash()): Promise<RefundRow> =>
-      (await refundService.send(testContext, organizationId, id, hash)).refund,
+      (await sendRefund(app, testContext, organizationId, id, hash)).refund,
     reject: async ({ id }: RefundRow, reason = "Not yours"): Promise<RefundRow> =>
-      (await refundService.reject(testContext, organizationId, id, reason)).refund,
+      (await rejectRefund(app, testContext, organizationId, id, reason)).refund,
     refundNow: async ({ id }: Pick<RefundRow, "id">): Promise<RefundRow> =>
       known(await db.findOne(refunds, "WHERE id = $1", [id])),
     receiptOf,

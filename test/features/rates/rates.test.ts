@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mineBlocks, payOnSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { createQuotes } from "../../../src/features/rates/quotes.ts";
 import { ratesMetrics } from "../../../src/features/rates/api.ts";
 import { presentRates } from "../../../src/features/rates/commands.ts";
@@ -134,11 +135,9 @@ anyStore("an invoice at an exchange rate", function (store) {
   const price = (text: string) => `{"price":${text}}`;
 
   async function pay(invoice: Answer, units: bigint): Promise<Answer> {
-    const desk = app.app.sandbox;
-    if (desk === null) throw new Error("there is no sandbox");
     const id = invoice.body["id"] as Id<"invoice">;
-    await desk.pay(testContext, id, units);
-    await desk.mine(testContext, 3);
+    await payOnSandbox(app.app, testContext, id, units);
+    await mineBlocks(app.app, testContext, 3);
     return until(
       "a paid invoice",
       () => request("GET", `/invoices/${id}`),

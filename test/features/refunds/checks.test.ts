@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { reversePayment } from "../../../src/features/payments/decisions/decide-payment.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import type { InvoiceStatus } from "../../../src/features/invoices/rules.ts";
 import { payments, transfers, type PaymentRow } from "../../../src/features/payments/table.ts";
@@ -173,7 +174,7 @@ anyStore("The check of refunds against their payments", (store) => {
     await book.move(overpaid, blocks.young);
     expect(await book.paymentNow(overpaid)).to.include({ status: "confirming" });
     const reversed = known((await book.paid(await book.issue(), "10.00"))[0]);
-    await book.decisions.reverse(testContext, book.organizationId, reversed.id);
+    await reversePayment(book.app, testContext, book.organizationId, reversed.id);
     await book.verify(reversed);
     await book.send(await book.refund(reversed, "10.00"));
     await book.drop(reversed);

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { sweepDeadlines } from "../../../src/features/invoices/settlement/settlement.ts";
+import { expireOnSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import type { SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
@@ -54,14 +56,14 @@ export function openDesk(store: TestStore): Desk {
       return hash;
     },
     async expire(invoice: Json) {
-      const { sandbox, settlement, db } = shared.counter.app.app;
-      await sandbox?.expire(testContext, invoice["id"] as Id<"invoice">);
+      const { app } = shared.counter.app;
+      const { db } = app;
+      await expireOnSandbox(app, testContext, invoice["id"] as Id<"invoice">);
       await pass();
       const state = await networkState(db, "sandbox");
       if (state === null) throw new Error("the sandbox was not read");
-      await settlement.sweepDeadlines("sandbox", state, shared.counter.app.clock.now(), () =>
-        Promise.resolve(null),
-      );
+      const finalTime = () => Promise.resolve(null);
+      await sweepDeadlines(app, app.clock.now(), "sandbox", state, finalTime);
     },
     pageToken: (invoice: Json) =>
       shared.counter.app.app.checkout.pageToken(String(invoice["checkoutId"])),

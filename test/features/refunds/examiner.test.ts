@@ -1,10 +1,12 @@
 // The rules by which several providers decide about a refund's transaction.
 import { expect } from "chai";
-import { makeRefundExaminer } from "../../../src/features/refunds/verification/examiner.ts";
+import {
+  confirmHeld,
+  examineRefunds,
+} from "../../../src/features/refunds/verification/examiner.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
-import { makeRefundLedger } from "../../../src/features/payments/refunds/refundable.ts";
+import { sandboxOf } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import { createAlarms } from "../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
 import { ProviderError } from "../../../src/platform/chain/providers/error.ts";
@@ -12,9 +14,7 @@ import { networkState } from "../../../src/platform/chain/state/network-state.ts
 import { openAlarms, writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
 import type { WriteContext } from "../../../src/platform/database/database.ts";
 import { events as eventTable } from "../../../src/platform/events/table.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { known } from "../payments/written-ledger.ts";
@@ -32,8 +32,9 @@ eachStore("refunds' transactions, with two providers", (store) => {
 
   /** A refund that was sent, and what each provider answers about its transaction. */
   async function sentRefund({ providersCount = 2 } = {}) {
-    const { db, sandbox, settlement } = desk.counter.app.app;
-    const network = sandbox?.network;
+    const { app } = desk.counter.app;
+    const { db } = app;
+    const network = sandboxOf(app)?.network;
     if (network === undefined) throw new Error("the sandbox is off");
     const invoice = await desk.issue();
     await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
@@ -81,31 +82,9 @@ eachStore("refunds' transactions, with two providers", (store) => {
         }),
     });
     const { clock } = desk.counter.app;
-    const ids = createIds(systemRandom);
-    const journal = createJournal({ ids, wake: () => undefined });
-    const networks = new Map([[network.id, network]]);
-    const ledger = {
-      ids,
-      journal,
-      networks,
-      invoices: settlement,
-      refunds: { withdraw: () => Promise.resolve() },
-    };
     const alarms = createAlarms({ clock, logger: silentLogger });
-    const examiner = makeRefundExaminer({
-      db,
-      clock,
-      journal,
-      network,
-      networks,
-      alarms,
-      logger: silentLogger,
-      providers: [provider(0), provider(1), provider(2)].slice(
-        0,
-        providersCount,
-      ) as unknown as ChainClient[],
-      payments: makeRefundLedger(ledger as unknown as Parameters<typeof makeRefundLedger>[0]),
-    });
+    const providers = [provider(0), provider(1), provider(2)].slice(0, providersCount);
+    const asked = { network, alarms, providers: providers as unknown as ChainClient[] };
     return {
       good,
       alarms,
@@ -119,7 +98,7 @@ eachStore("refunds' transactions, with two providers", (store) => {
           await db.write(testContext, (tx) =>
             tx.run("UPDATE refunds SET next_at = 0 WHERE id = $1", [String(refund["id"])]),
           );
-          await examiner.examine(() => Promise.resolve());
+          await examineRefunds(app, asked, () => Promise.resolve());
         }
         return desk.refundOf(invoice);
       },
@@ -140,7 +119,7 @@ eachStore("refunds' transactions, with two providers", (store) => {
         answers.splice(0, answers.length, ...given);
         const row = known(await db.findOne(refunds, "WHERE id = $1", [String(refund["id"])]));
         try {
-          await examiner.confirmHeld(context, row, "Seen in two explorers");
+          await confirmHeld(app, asked, context, row, "Seen in two explorers");
           return "confirmed";
         } catch (error) {
           return error instanceof Error ? error.message : String(error);

@@ -1,5 +1,10 @@
 // Which payment a payer asks to have refunded.
 import { expect } from "chai";
+import {
+  offerPayerRefund,
+  requestPayerRefund,
+} from "../../../src/features/refunds/payer/payer-refunds.ts";
+import { rejectPayment } from "../../../src/features/payments/decisions/decide-payment.ts";
 import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
@@ -41,9 +46,9 @@ anyStore("The request of a payer for a refund", (store) => {
     address: `0x${newAddress()}`,
   });
   const request = (invoice: InvoiceView, payment: PaymentRow) =>
-    book.write((tx) => book.payerRefunds.request(tx, invoice, inputOf(payment)));
+    book.write((tx) => requestPayerRefund(tx, book.app, invoice, inputOf(payment)));
   const offer = (invoice: InvoiceView, payment: PaymentRow) =>
-    book.payerRefunds.offer(testContext, invoice, inputOf(payment));
+    offerPayerRefund(book.app, testContext, invoice, inputOf(payment));
 
   /** Returns the payments of which payers have asked for refunds, in order. */
   async function asked({ id }: InvoiceView) {
@@ -114,7 +119,7 @@ anyStore("The request of a payer for a refund", (store) => {
     const payment = await book.submitted(invoice, "7.00");
     await book.verify(payment);
     expect(await offer(invoice, payment)).to.include({ amount: "7.00" });
-    await book.decisions.reject(testContext, book.organizationId, payment.id);
+    await rejectPayment(book.app, testContext, book.organizationId, payment.id);
     const { code } = await refusal(request(invoice, payment));
     expect(code).to.equal("not_refundable");
   });
@@ -136,7 +141,10 @@ anyStore("The request of a payer for a refund", (store) => {
     await rejectThrice(invoice, payment);
     await expectRefused(payment, "too_many_refund_requests", "rejected 3 requests");
     const short = await refusal(
-      book.payerRefunds.offer(testContext, invoice, { ...inputOf(payment), transactionHash: "12" }),
+      offerPayerRefund(book.app, testContext, invoice, {
+        ...inputOf(payment),
+        transactionHash: "12",
+      }),
     );
     expect(short.errors[0]).to.include({ pointer: "/transactionHash" });
   });

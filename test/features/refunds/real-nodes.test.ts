@@ -1,7 +1,8 @@
 // Refunds that merchants send on real EVM nodes, one of them behind an endpoint that answers like a TRON node.
 import { expect } from "chai";
+import { createRefund, getAnyRefund, sendRefund } from "../../../src/features/refunds/refunds.ts";
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
-import { presentRefund } from "../../../src/features/refunds/present.ts";
+import { presentRefund } from "../../../src/features/refunds/records.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import { createJsonRpcClient } from "../../../src/platform/chain/evm/client.ts";
@@ -68,7 +69,7 @@ describeOnAnvil("Refunds on real nodes", () => {
           const { data } = await market.payments({ invoiceId: invoice.id });
           const [payment] = data;
           expect(payment).to.include({ status: "review" });
-          const made = await market.refunds.create(testContext, shop.organizationId, {
+          const made = await createRefund(shop.app, testContext, shop.organizationId, {
             paymentId: payment?.id as Id<"payment">,
             amount: String(payment?.amount),
             address: shown(1),
@@ -78,10 +79,10 @@ describeOnAnvil("Refunds on real nodes", () => {
 
         async function named(refundId: Id<"refund">, payment: Omit<LabPayment, "to">) {
           const { transactionHash } = await lab.pay({ to: lab.payers[1] ?? "", ...payment });
-          await market.refunds.send(testContext, shop.organizationId, refundId, transactionHash);
+          await sendRefund(shop.app, testContext, shop.organizationId, refundId, transactionHash);
           shop.advance(blockSeconds * second);
           await market.look();
-          return presentRefund(await market.refunds.find(refundId));
+          return presentRefund(await getAnyRefund(shop.app, refundId));
         }
 
         it("are confirmed by the transaction that pays them, and by no other", async () => {
@@ -98,7 +99,7 @@ describeOnAnvil("Refunds on real nodes", () => {
           const sent = await named(refundId, { amount, from: merchant });
           expect(sent).to.include({ status: "sent" });
           await mine(finalBlocks);
-          const done = presentRefund(await market.refunds.find(refundId));
+          const done = presentRefund(await getAnyRefund(shop.app, refundId));
           expect(done).to.include({ status: "confirmed", transactionHash: sent.transactionHash });
         });
 
@@ -111,7 +112,7 @@ describeOnAnvil("Refunds on real nodes", () => {
             shop.advance(6 * minute);
             await market.look();
           }
-          expect(presentRefund(await market.refunds.find(refundId))).to.include({
+          expect(presentRefund(await getAnyRefund(shop.app, refundId))).to.include({
             status: "requested",
             refusal: "reverted",
             refusedTransactionHash: sent.transactionHash,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readRefundAddress } from "../../../src/features/refunds/payer/refund-address.ts";
+import { readRefundAddress } from "../../../src/features/refunds/refund-address.ts";
 import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
 import { anyStore } from "../../support/store/stores.ts";
 
@@ -15,10 +15,10 @@ anyStore("The address of a refund", (store) => {
 
   /** Reads an address for a payment of the shop on Ethereum. */
   function read(text: string): Promise<string> {
-    const { db, networks, organizationId } = shop;
+    const { app, db, networks, organizationId } = shop;
     const ethereum = networks.get("ethereum");
     if (ethereum === undefined || paidTo === undefined) throw new Error("there is no network");
-    return readRefundAddress(db, networks, ethereum, organizationId, { text, paidTo });
+    return readRefundAddress(db, app, ethereum, organizationId, { text, paidTo });
   }
 
   it("is one of the payer, even if another merchant has it", async () => {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { sandboxOf } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { refundChecks } from "../../../src/features/refunds/checks.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
@@ -527,7 +528,7 @@ eachStore("refunds", (store) => {
     const invoice = await desk.issue();
     await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
     const hash = await desk.paid(invoice);
-    const network = desk.counter.app.app.sandbox?.network;
+    const network = sandboxOf(desk.counter.app.app)?.network;
     const contract = network?.tokens[0]?.contract ?? "";
     const faults = new Map([
       [`0x${"0".repeat(40)}`, "422 refund_address_refused"],

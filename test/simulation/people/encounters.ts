@@ -1,3 +1,4 @@
+import { getTransfer } from "../../../src/features/payments/inbox/transfers.ts";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
@@ -284,7 +285,7 @@ export function makeEncounters(
     );
     if (found?.organizationId == null) return;
     const { id, organizationId } = found;
-    const view = await attempt(({ services }) => services.transfers.get(organizationId, id));
+    const view = await attempt(({ services }) => getTransfer(services.app, organizationId, id));
     const now = await db.findOne(invoices, "WHERE id = $1", [invoice.id]);
     if (view === null || now === null || now.status === "paid" || now.status === "canceled") return;
     // If the order is unknown, the invoice seems to be issued after a block with an old time.

@@ -1,3 +1,12 @@
+import {
+  allocateTransfer,
+  ignoreTransfer,
+} from "../../../src/features/payments/inbox/allocation.ts";
+import {
+  acceptPayment,
+  rejectPayment,
+  reversePayment,
+} from "../../../src/features/payments/decisions/decide-payment.ts";
 import { cancelInvoice, updateInvoice } from "../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
@@ -162,8 +171,8 @@ export function makeMerchants(ground: Ground): Merchants {
       const part = { invoiceId: invoice.id, amount: decimal(amount, tokenDecimals) };
       await attempt(({ services }) =>
         what === "ignore"
-          ? services.transfers.ignore(testContext, organizationId, id)
-          : services.transfers.allocate(testContext, organizationId, id, [part]),
+          ? ignoreTransfer(services.app, testContext, organizationId, id)
+          : allocateTransfer(services.app, testContext, organizationId, id, [part]),
       );
       return;
     }
@@ -189,11 +198,12 @@ export function makeMerchants(ground: Ground): Merchants {
       noteGiven(transactionHash, to.id);
       const input = { toInvoiceId: to.id, cancel: item % 4 === 0 };
       await attempt(({ services }) =>
-        services.decisions.reverse(testContext, organizationId, id, input),
+        reversePayment(services.app, testContext, organizationId, id, input),
       );
       return;
     }
-    await attempt(({ services }) => services.decisions[what](testContext, organizationId, id));
+    const decide = { accept: acceptPayment, reject: rejectPayment, reverse: reversePayment }[what];
+    await attempt(({ services }) => decide(services.app, testContext, organizationId, id));
   }
 
   async function allocate(transactionHash: string, { id, organizationId }: Invoice) {
@@ -205,7 +215,7 @@ export function makeMerchants(ground: Ground): Merchants {
     if (row === null) return;
     const part = { invoiceId: id, amount: decimal(row.amount, row.tokenDecimals) };
     await attempt(({ services }) =>
-      services.transfers.allocate(testContext, organizationId, row.id, [part]),
+      allocateTransfer(services.app, testContext, organizationId, row.id, [part]),
     );
   }
 

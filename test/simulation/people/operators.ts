@@ -1,3 +1,4 @@
+import { acceptGap, auditBlocks } from "../../../src/features/payments/networks/chain.ts";
 import { minute } from "../../../src/kernel/clock.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { testContext } from "../../support/store/stores.ts";
@@ -50,11 +51,11 @@ export function makeOperators(
 
   /** Gives up every range on record. No provider may read any of its ends then. */
   async function giveUp(): Promise<void> {
-    const report = await attempt(({ services }) => services.chains.audit(networkId, {}));
+    const report = await attempt(({ services }) => auditBlocks(services.app, networkId, {}));
     for (const { fromHeight: from, toHeight: to } of report?.refused ?? []) {
       const range = { from, to };
       const given = await attempt(({ services }) =>
-        services.chains.acceptGap(testContext, networkId, range, "Nobody has it"),
+        acceptGap(services.app, testContext, networkId, range, "Nobody has it"),
       );
       if (given === null) continue;
       if (chain.providers.some((provider) => !refuses(provider, range))) {

@@ -1,3 +1,4 @@
+import { createRefund, rejectRefund, sendRefund } from "../../../src/features/refunds/refunds.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { payments, transfers } from "../../../src/features/payments/table.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
@@ -24,7 +25,9 @@ export function makeRefunders(ground: Ground): { refund: (step: RefundStep) => P
     const address = newAddress(item + 1);
     if (what === "create") {
       const input = { paymentId, amount: decimal(amount / 3n + 1n, tokenDecimals), address };
-      await attempt(({ services }) => services.refunds.create(testContext, organizationId, input));
+      await attempt(({ services }) =>
+        createRefund(services.app, testContext, organizationId, input),
+      );
       return;
     }
     const invoice = await db.findOne(invoices, "WHERE id = $1", [row.invoiceId]);
@@ -44,7 +47,7 @@ export function makeRefunders(ground: Ground): { refund: (step: RefundStep) => P
     const { id, organizationId, paymentId, address, amount, token } = row;
     if (what === "reject") {
       await attempt(({ services }) =>
-        services.refunds.reject(testContext, organizationId, id, "No"),
+        rejectRefund(services.app, testContext, organizationId, id, "No"),
       );
       return;
     }
@@ -64,7 +67,7 @@ export function makeRefunders(ground: Ground): { refund: (step: RefundStep) => P
       deeds.decided.add(one.invoiceId);
     }
     await attempt(({ services }) =>
-      services.refunds.send(testContext, organizationId, id, `0x${transactionHash}`),
+      sendRefund(services.app, testContext, organizationId, id, `0x${transactionHash}`),
     );
   }
 

@@ -3,7 +3,7 @@ import { toIso } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { mapPage, type Page } from "../../../kernel/page.ts";
 import type { FailedJob } from "../../../platform/jobs/inspection.ts";
-import { presentPayment, type PaymentView } from "../../payments/present-payment.ts";
+import { presentPayment, type PaymentView } from "../../payments/records.ts";
 import { presentDelivery } from "../../webhooks/records.ts";
 import type { PlatformDelivery } from "../../webhooks/delivery/operator-queries.ts";
 import type { Owned } from "./queries.ts";

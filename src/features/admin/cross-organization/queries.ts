@@ -13,7 +13,7 @@ import { queues } from "../../../platform/jobs/queue.ts";
 import { namesOf } from "../../organizations/store.ts";
 import { getAnyPayment, listAllPayments } from "../../payments/payments.ts";
 import type { PaymentFilters } from "../../payments/filters.ts";
-import type { PaymentView } from "../../payments/present-payment.ts";
+import type { PaymentView } from "../../payments/records.ts";
 import {
   deadLetters,
   listAllDeliveries,

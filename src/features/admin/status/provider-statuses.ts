@@ -3,7 +3,7 @@ import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
-import { watchWorkerName } from "../../payments/worker.ts";
+import { watchWorkerName } from "../../payments/wake.ts";
 import { networkHealth, providerHealth } from "./health.ts";
 import type { ProviderStatus } from "./report.ts";
 import type { StatusSources } from "./status-sources.ts";

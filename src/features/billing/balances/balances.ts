@@ -9,7 +9,7 @@ import { parsePercent } from "../../../kernel/money/percent.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { InvoiceRow } from "../../invoices/store.ts";
 import { readPaymentsOf } from "../../payments/payments.ts";
-import { presentPayment } from "../../payments/present-payment.ts";
+import { presentPayment } from "../../payments/records.ts";
 import type { ChargeInputs, Charges, DiscountInput } from "../charges.ts";
 import {
   countUses,

@@ -6,7 +6,7 @@ import { batchesOf } from "../../../platform/database/query/batches.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { invoicesById, type InvoiceRow } from "../../invoices/store.ts";
 import { noPayments } from "../../invoices/rules.ts";
-import type { Settlement } from "../../payments/ledger/invoices-port.ts";
+import { lockTerms, settleInvoices } from "../../invoices/settlement/settlement.ts";
 import type { PaymentHabit } from "./habits.ts";
 import { platformInvoices } from "../table.ts";
 
@@ -24,9 +24,6 @@ const paidBefore: Readonly<Record<PaymentHabit, number | null>> = {
 const batchMax = 100;
 const context = systemContext("rehearsal");
 
-/** The part of settlement by which payers pay. */
-type Paying = Pick<Settlement, "lockTerms" | "settleInvoices">;
-
 /** The organization whose invoices are paid; null: all. */
 type Scope = Id<"organization"> | null;
 
@@ -36,7 +33,6 @@ type Scope = Id<"organization"> | null;
  */
 export async function payInvoices(
   app: App,
-  paying: Paying,
   habit: PaymentHabit,
   organizationId: Scope,
 ): Promise<void> {
@@ -53,7 +49,7 @@ export async function payInvoices(
     );
   for await (const owed of batchesOf(batchMax, read, ({ id }) => id)) {
     const twinIds = owed.flatMap(({ twinId }) => twinId ?? []);
-    await settle(app, paying, twinIds, ({ payableAmount, seenAmount }) => {
+    await settle(app, twinIds, ({ payableAmount, seenAmount }) => {
       const whole = payableAmount ?? 0n;
       return seenAmount > whole ? seenAmount : whole;
     });
@@ -61,11 +57,7 @@ export async function payInvoices(
 }
 
 /** Confirms the payments of platform invoices that were on the chain already when the rehearsal began. */
-export async function confirmPayments(
-  app: App,
-  paying: Paying,
-  organizationId: Scope,
-): Promise<void> {
+export async function confirmCollected(app: App, organizationId: Scope): Promise<void> {
   const read = (after: string) =>
     app.db.all<{ id: Id<"invoice"> }>(
       `SELECT i.id AS "id" FROM invoices i
@@ -79,7 +71,6 @@ export async function confirmPayments(
   for await (const seen of batchesOf(batchMax, read, ({ id }) => id)) {
     await settle(
       app,
-      paying,
       seen.map(({ id }) => id),
       ({ seenAmount }) => seenAmount,
     );
@@ -88,18 +79,18 @@ export async function confirmPayments(
 
 /** Settles collection invoices of which `receivedOf` has been received and confirmed, in the token's smallest unit. */
 async function settle(
-  { db, clock }: App,
-  paying: Paying,
+  app: App,
   ids: readonly Id<"invoice">[],
   receivedOf: (invoice: InvoiceRow) => bigint,
 ): Promise<void> {
+  const { db, clock } = app;
   const rows = await invoicesById(db, ids);
   for (const network of new Set(rows.map((row) => row.network))) {
     await db.write(context, async (tx) => {
       const state = await networkState(tx, network);
       if (state === null) return;
       const own = rows.filter((row) => row.network === network).map(({ id }) => id);
-      const locked = await paying.lockTerms(tx, own);
+      const locked = await lockTerms(tx, own);
       const at: Instant = clock.now();
       const totals = new Map(
         [...locked].map(([id, { invoice }]) => {
@@ -112,7 +103,7 @@ async function settle(
           ];
         }),
       );
-      await paying.settleInvoices(tx, network, locked, totals, state, at);
+      await settleInvoices(tx, app, at, network, locked, totals, state);
     });
   }
 }

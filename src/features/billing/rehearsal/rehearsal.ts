@@ -5,12 +5,12 @@ import { createState, networkStates } from "../../../platform/chain/state/networ
 import type { Database } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Progress } from "../../../platform/progress.ts";
-import type { Settlement } from "../../payments/ledger/invoices-port.ts";
+import { sweepDeadlines } from "../../invoices/settlement/settlement.ts";
 import { runBilling, runBillingBatch } from "../lifecycle/worker.ts";
 import { boundary } from "../periods.ts";
 import { billingState } from "../table.ts";
 import type { PaymentHabit } from "./habits.ts";
-import { confirmPayments, payInvoices } from "./payers.ts";
+import { confirmCollected, payInvoices } from "./payers.ts";
 
 /** The longest rehearsal, in months. */
 export const rehearsalMonthsMax = 36;
@@ -52,7 +52,6 @@ export function rehearsalEnd({ from, months }: Pick<RehearsalPlan, "from" | "mon
 export async function rehearse(
   app: App,
   clock: RehearsalClock,
-  settlement: Pick<Settlement, "lockTerms" | "settleInvoices" | "sweepDeadlines">,
   plan: RehearsalPlan,
   signal: AbortSignal,
   progress: Progress,
@@ -65,7 +64,7 @@ export async function rehearse(
   if (organizationId !== null) await leaveOut(db, organizationId);
   // A server that starts now extends due dates if none has run for a while.
   await runBilling(app, signal);
-  await confirmPayments(app, settlement, organizationId);
+  await confirmCollected(app, organizationId);
   await beatUntil(db, end);
   let roundAt = from;
   for (let now = from; now < end;) {
@@ -74,8 +73,8 @@ export async function rehearse(
     progress("Rehearsing", now - from, end - from);
     if (now >= roundAt) {
       await giveUp(db);
-      await passRound(app, settlement, now, signal);
-      await payInvoices(app, settlement, plan.payments, organizationId);
+      await passRound(app, now, signal);
+      await payInvoices(app, plan.payments, organizationId);
       roundAt += roundEvery;
     }
     while (await runBillingBatch(app, signal));
@@ -123,12 +122,8 @@ async function beatUntil(db: Database, end: Instant): Promise<void> {
 }
 
 /** Lets the networks advance to a time, and expires the invoices and releases the amounts whose deadlines passed. */
-async function passRound(
-  { db, networks }: App,
-  settlement: Pick<Settlement, "sweepDeadlines">,
-  now: Instant,
-  signal: AbortSignal,
-): Promise<void> {
+async function passRound(app: App, now: Instant, signal: AbortSignal): Promise<void> {
+  const { db, networks } = app;
   await db.write(context, (tx) =>
     tx.run("UPDATE network_states SET cursor_time = $1, tip_time = $1, scanned_at = $1", [now]),
   );
@@ -137,7 +132,7 @@ async function passRound(
     const state = states.get(id);
     if (state === undefined) continue;
     const finalTime = () => Promise.resolve(now);
-    while ((await settlement.sweepDeadlines(id, state, now, finalTime)) > 0) {
+    while ((await sweepDeadlines(app, now, id, state, finalTime)) > 0) {
       signal.throwIfAborted();
     }
   }

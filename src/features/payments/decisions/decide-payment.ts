@@ -1,24 +1,28 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock, Instant } from "../../../kernel/clock.ts";
-import { assert, notFound } from "../../../kernel/errors.ts";
+import type { App, InTx } from "../../../app.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import { assert, invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { notationOf } from "../../../platform/chain/networks.ts";
-import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Tx, WriteContext } from "../../../platform/database/database.ts";
+import type { Tx, WriteContext } from "../../../platform/database/database.ts";
 import { ManagedByBilling } from "../../invoices/errors.ts";
-import { PaymentNotCounted, PaymentNotInReview, TransferAllocated } from "../errors.ts";
-import { findPayment } from "../hash-claims/store.ts";
-import { recordAllocation, type AllocationDependencies } from "../inbox/open-allocation.ts";
-import { acceptPayment, isTaking, rejectPayment, takenOf } from "../ledger/payment-rules.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
-import type { PaymentView } from "../present-payment.ts";
-import { transfers, type PaymentRow } from "../table.ts";
-import { applyRuling, type Ruling } from "./apply-ruling.ts";
-import { lockCase, type LockedCase } from "./locked-case.ts";
-import { movedPayment } from "./move-payment.ts";
-
-/** The merchant's decisions about payments. */
-export type PaymentDecisions = Bound<typeof methods>;
+import { cancelInvoiceIn } from "../../invoices/invoices.ts";
+import {
+  AllocationTooLarge,
+  PaymentNotCounted,
+  PaymentNotInReview,
+  TransferAllocated,
+} from "../errors.ts";
+import { requireCreditable, requireRoom } from "../inbox/allocation-rules.ts";
+import {
+  openAllocation,
+  recordAllocation,
+  requireOnChain,
+  requirePayable,
+} from "../inbox/open-allocation.ts";
+import { acceptedPayment, isTaking, rejectedPayment, takenOf } from "../ledger/payment-rules.ts";
+import type { PaymentView, ReversePaymentInput } from "../records.ts";
+import type { PaymentRow } from "../table.ts";
+import { wakeWatcher } from "../wake.ts";
+import { applyRuling, lockCase, type LockedCase, type Ruling } from "./ruling.ts";
 
 /** A decision of a person about a locked payment. */
 interface Decision {
@@ -29,54 +33,17 @@ interface Decision {
   readonly then?: ((tx: Tx, found: LockedCase, at: Instant) => Promise<void>) | undefined;
 }
 
-/** Further effects of a reversal, in the same transaction. */
-export interface ReversalInput {
-  /** Cancels the payment's invoice. */
-  readonly cancel?: boolean | undefined;
-  /** Allocates the amount to this invoice. */
-  readonly toInvoiceId?: Id<"invoice"> | undefined;
-}
-
-type Deps = LedgerDeps &
-  AllocationDependencies & {
-    readonly db: Database;
-    readonly clock: Clock;
-    /** Wakes the watcher of a network. */
-    readonly wake: (network: string) => void;
-  };
-
-const methods = { get, accept, reject, reverse };
-
-export function makePaymentDecisions(deps: Deps): PaymentDecisions {
-  return bind(deps, methods);
-}
-
-/** Returns a payment of the organization. */
-async function get(
-  { db, networks }: Deps,
-  organizationId: Id<"organization">,
-  paymentId: Id<"payment">,
-): Promise<PaymentView> {
-  const payment = await findPayment(db, organizationId, paymentId);
-  if (payment === null) throw notFound();
-  const transfer = await db.findOne(transfers, "WHERE id = $1", [payment.transferId]);
-  const state = await networkState(db, payment.network);
-  assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
-  const notation = notationOf(networks, payment.network);
-  return { payment, transfer, notation, tipHeight: state.tipHeight };
-}
-
 /**
  * Counts the payment, and rejects the transfer's other payments in review. 409 `payment_not_in_review`,
  * `transfer_allocated`.
  */
-function accept(
-  deps: Deps,
+export function acceptPayment(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   paymentId: Id<"payment">,
 ): Promise<PaymentView> {
-  return decide(deps, context, organizationId, paymentId, {
+  return decide(app, context, organizationId, paymentId, {
     rule: ({ payment, transfer, others }) => {
       requireReview(payment);
       if (takenOf(others) + payment.amount > transfer.amount) {
@@ -84,22 +51,25 @@ function accept(
           "This transfer counts for another invoice already, or a part of it was refunded. Reject this payment.",
         );
       }
-      return { decision: "accepted", payments: [acceptPayment(payment), ...rejectWaiting(others)] };
+      return {
+        decision: "accepted",
+        payments: [acceptedPayment(payment), ...rejectWaiting(others)],
+      };
     },
   });
 }
 
 /** Rejects the payment, and frees its transfer for allocation. 409 `payment_not_in_review`. */
-function reject(
-  deps: Deps,
+export function rejectPayment(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   paymentId: Id<"payment">,
 ): Promise<PaymentView> {
-  return decide(deps, context, organizationId, paymentId, {
+  return decide(app, context, organizationId, paymentId, {
     rule: ({ payment }) => {
       requireReview(payment);
-      return { decision: "rejected", payments: [rejectPayment(payment)] };
+      return { decision: "rejected", payments: [rejectedPayment(payment)] };
     },
   });
 }
@@ -109,67 +79,97 @@ function reject(
  * record. With `toInvoiceId`, its amount is allocated to that invoice, and with `cancel`, its own invoice is canceled,
  * unless it is already, so that its page never asks for the money again: both in the same transaction. 409
  * `payment_not_counted`, `payment_refunded`, `managed_by_billing`; with `toInvoiceId` also 400 and the problems of
- * `allocate`; with `cancel` also `invoice_not_cancelable` if other payments count for the invoice. A problem changes
+ * `allocateTransfer`; with `cancel` also `invoice_not_cancelable` if other payments count for the invoice. A problem changes
  * nothing.
  */
-function reverse(
-  deps: Deps,
+export function reversePayment(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   paymentId: Id<"payment">,
-  { cancel = false, toInvoiceId }: ReversalInput = {},
+  { cancel = false, toInvoiceId }: ReversePaymentInput = {},
 ): Promise<PaymentView> {
-  return decide(deps, context, organizationId, paymentId, {
+  return decide(app, context, organizationId, paymentId, {
     alsoLocked: toInvoiceId,
     rule: async (found, tx, at) => {
       const { payment } = found;
       requireCounted(payment, toInvoiceId !== undefined);
-      const reversed = rejectPayment(payment);
+      const reversed = rejectedPayment(payment);
       if (toInvoiceId === undefined) return { decision: "reversed", payments: [reversed] };
       return {
         decision: "reversed",
         payments: [reversed],
-        moved: await movedPayment(deps, tx, found, toInvoiceId, at),
+        moved: await movedPayment(tx, app, at, found, toInvoiceId),
       };
     },
-    then: cancel ? (tx, found, at) => cancelInvoiceOf(tx, deps, found, at) : undefined,
+    then: cancel ? (tx, found, at) => cancelInvoiceOf(tx, app, at, found) : undefined,
   });
+}
+
+/**
+ * Returns the payment of another invoice that takes the place of a counted one, with its amount less what was refunded
+ * of it. The invoice is locked with the payment. 400 if it is the payment's own; 404 for an unknown invoice; 409
+ * `transfer_reverted`, `transfer_not_creditable`, `invoice_not_payable`, `managed_by_billing`, `transfer_allocated`,
+ * `allocation_too_large`; 422 `token_mismatch`.
+ */
+async function movedPayment(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  { payment, transfer, others, network, state, terms }: LockedCase,
+  invoiceId: Id<"invoice">,
+): Promise<PaymentRow> {
+  if (invoiceId === payment.invoiceId) {
+    const message = "is the payment's own invoice: name the one that the money is to count for";
+    throw invalidField("/toInvoiceId", "same_invoice", message);
+  }
+  requireOnChain(transfer);
+  requireCreditable(transfer, network, state.disabledTokens);
+  const asked = await requirePayable(tx, app, payment.organizationId, transfer, invoiceId, terms);
+  const given = { invoiceId, amount: payment.amount - payment.refunded };
+  if (given.amount <= 0n) {
+    throw new AllocationTooLarge(
+      `All of ${payment.id} was refunded, so nothing of it is left for another invoice.`,
+    );
+  }
+  requireRoom(transfer, [rejectedPayment(payment), ...others], [given]);
+  return openAllocation(app, at, transfer, asked, given);
 }
 
 async function cancelInvoiceOf(
   tx: Tx,
-  { invoices }: Deps,
-  { payment, terms }: LockedCase,
+  app: InTx,
   at: Instant,
+  { payment, terms }: LockedCase,
 ): Promise<void> {
   const { organizationId, invoiceId } = payment;
   if (terms.get(invoiceId)?.isCanceled === true) return;
-  await invoices.cancelInvoice(tx, organizationId, invoiceId, at, payment.id);
+  await cancelInvoiceIn(tx, app, at, organizationId, invoiceId, payment.id);
 }
 
 /** Applies a decision of a person, and what follows from it in the same transaction. */
 function decide(
-  deps: Deps,
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   paymentId: Id<"payment">,
   { rule, alsoLocked, then }: Decision,
 ): Promise<PaymentView> {
-  return deps.db.write(context, async (tx) => {
-    const found = await lockCase(tx, deps, organizationId, paymentId, alsoLocked);
+  return app.db.write(context, async (tx) => {
+    const found = await lockCase(tx, app, organizationId, paymentId, alsoLocked);
     const { payment, transfer, network, state } = found;
     if (found.terms.get(payment.invoiceId)?.managedBy === "billing") {
       throw new ManagedByBilling(
         "This payment pays a platform invoice and cannot be changed. Give its payer a credit or an adjustment instead: till billing credit, till billing adjust.",
       );
     }
-    const at = deps.clock.now();
+    const at = app.clock.now();
     const ruling = await rule(found, tx, at);
-    const changes = await applyRuling(tx, deps, found, ruling, at);
-    if (ruling.moved != null) recordAllocation(deps, tx, at, transfer, [ruling.moved]);
+    const changes = await applyRuling(tx, app, at, found, ruling);
+    if (ruling.moved != null) recordAllocation(tx, app, at, transfer, [ruling.moved]);
     await then?.(tx, found, at);
     tx.afterCommit(() => {
-      deps.wake(network.id);
+      wakeWatcher(app, network.id);
     });
     const decided = changes.find(({ after }) => after.id === paymentId)?.after;
     assert(decided !== undefined, `a decision on ${paymentId} changed nothing`);
@@ -178,7 +178,7 @@ function decide(
 }
 
 function rejectWaiting(payments: readonly PaymentRow[]): PaymentRow[] {
-  return payments.filter(({ status }) => status === "review").map(rejectPayment);
+  return payments.filter(({ status }) => status === "review").map(rejectedPayment);
 }
 
 /** Throws 409 `payment_not_counted` unless a payment counts, with another way to its end. */

@@ -1,3 +1,4 @@
+import type { App } from "../../../app.ts";
 import {
   commandsOf,
   neededOrganization,
@@ -7,10 +8,11 @@ import {
   type Looked,
 } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { PaymentView } from "../present-payment.ts";
-import type { PaymentDecisions } from "./decide-payment.ts";
+import { getPayment } from "../payments.ts";
+import type { PaymentView } from "../records.ts";
+import { acceptPayment, rejectPayment, reversePayment } from "./decide-payment.ts";
 
-const command = commandsOf<PaymentDecisions>();
+const command = commandsOf<App>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 
@@ -35,7 +37,7 @@ export const decisionCommands = [
     look,
     confirm: (_call, subject) =>
       `Accept ${subject}? It will count for its invoice, which ships once it is paid.`,
-    handle: (service, call) => service.accept(call.context, ownerOf(call), idOf(call)),
+    handle: (app, call) => acceptPayment(app, call.context, ownerOf(call), idOf(call)),
     present,
     columns,
   }),
@@ -48,7 +50,7 @@ export const decisionCommands = [
     effect: "write",
     look,
     confirm: (_call, subject) => `Reject ${subject}? It will not count for its invoice.`,
-    handle: (service, call) => service.reject(call.context, ownerOf(call), idOf(call)),
+    handle: (app, call) => rejectPayment(app, call.context, ownerOf(call), idOf(call)),
     present,
     columns,
   }),
@@ -79,13 +81,13 @@ export const decisionCommands = [
         ? `Reverse ${subject}${cancel}? It will no longer count for its invoice, and its amount returns to the inbox.`
         : `Move ${subject}, to ${toInvoiceId}${cancel}? It will no longer count for its invoice, but for ${toInvoiceId}.`;
     },
-    async handle(service, call) {
+    async handle(app, call) {
       const { ReversePaymentRequest } = await import("../records.ts");
       const input = call.parse(ReversePaymentRequest, {
         cancel: call.isSet("cancel"),
         toInvoiceId: call.flag("to"),
       });
-      return service.reverse(call.context, ownerOf(call), idOf(call), input);
+      return reversePayment(app, call.context, ownerOf(call), idOf(call), input);
     },
     present,
     columns,
@@ -105,8 +107,8 @@ function examplesOf(verb: string): [string, string] {
   return [call, `${call} --yes --json`];
 }
 
-async function look(service: PaymentDecisions, call: CommandCall): Promise<Looked<Shown>> {
-  const before = await present(await service.get(ownerOf(call), idOf(call)));
+async function look(app: App, call: CommandCall): Promise<Looked<Shown>> {
+  const before = await present(await getPayment(app, ownerOf(call), idOf(call)));
   return {
     subject: `${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
     facts: [
@@ -127,5 +129,5 @@ function idOf(call: CommandCall): Id<"payment"> {
 }
 
 async function present(view: PaymentView) {
-  return (await import("../present-payment.ts")).presentPayment(view);
+  return (await import("../records.ts")).presentPayment(view);
 }

@@ -1,19 +1,23 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock } from "../../../kernel/clock.ts";
+import type { App } from "../../../app.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { ChainClient, Receipt, TransferLog } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import { receiptsOf } from "../../../platform/chain/providers/pool.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
-import type { Logger } from "../../../platform/logger/index.ts";
-import type { claimableNetworks, claimableTerms } from "../../invoices/holds/claimable.ts";
+import { claimableNetworks, claimableTerms } from "../../invoices/holds/claimable.ts";
 import { recordClaimedTransfers, settleClaim, type ClaimedTransfers } from "./ledger.ts";
 import type { BlockTimes } from "../watcher/block-times.ts";
-import { claimedLogs, givenUpAt, orderFault, retryAt, type ClaimOutcome } from "./rules.ts";
+import {
+  claimedLogs,
+  givenUpAt,
+  openMax,
+  orderFault,
+  retryAt,
+  type ClaimOutcome,
+} from "./rules.ts";
 import type { ClaimReason } from "./status.ts";
 import { makeStrangersShare, type StrangersShare } from "./strangers-share.ts";
 import {
@@ -24,24 +28,19 @@ import {
   organizationsWithUnknown,
   postponeClaim,
 } from "./store.ts";
-import { openMax } from "./submit-claim.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
 import type { Guard } from "../watcher/recorder.ts";
 import { marksOnChain } from "../watcher/read-changes.ts";
 import { transfersOfTransactions } from "../ledger/store.ts";
 import type { ClaimRow } from "../table.ts";
 import type { TimedLog } from "../ledger/chain-diff.ts";
+import { watchWorkerName } from "../wake.ts";
 
-export interface ClaimExaminerDeps extends LedgerDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly logger: Logger;
+interface ClaimExaminerDeps {
+  readonly app: App;
   readonly network: Network;
   readonly client: ChainClient;
   /** The individual providers. */
   readonly providers: readonly ChainClient[];
-  readonly claimableTerms: typeof claimableTerms;
-  readonly claimableNetworks: typeof claimableNetworks;
   /** The ids of the networks whose claims are examined, by whatever process. */
   readonly examined: ReadonlySet<string>;
   /**
@@ -49,8 +48,6 @@ export interface ClaimExaminerDeps extends LedgerDeps {
    * are read; otherwise empty.
    */
   readonly unread: readonly string[];
-  /** Wakes the worker of a network for somebody without a credential. */
-  readonly nudge: (network: string) => void;
   readonly times: BlockTimes;
 }
 
@@ -62,7 +59,14 @@ interface Examining extends ClaimExaminerDeps {
 type ReadReceipt = () => Promise<Receipt | null>;
 
 /** Examines the transactions that payers submitted for invoices of one network. */
-export type ClaimExaminer = { readonly network: Network } & Bound<typeof methods>;
+export interface ClaimExaminer {
+  /**
+   * Examines due claims after a scan of the watcher and under its lease, so that the ordinary rules have matched their
+   * transfers already: those with a known transaction, and as many others as strangers' share allows. Returns true if more
+   * claims with a known transaction are due; all others wait for the next look, which they must not start.
+   */
+  examine(guard: Guard): Promise<boolean>;
+}
 
 /** The number of claims that are examined concurrently. */
 const batchMax = 20;
@@ -77,21 +81,15 @@ type Evidence =
   | { readonly refused: ClaimReason }
   | { readonly waitsFor: "transaction" | "block" };
 
-const methods = { examine };
-
 export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
-  const { network } = deps;
-  const logger = deps.logger.child({ network: network.id });
-  return { network, ...bind({ ...deps, logger, share: makeStrangersShare(deps) }, methods) };
+  const { app, network } = deps;
+  const share = makeStrangersShare({ clock: app.clock, network });
+  return { examine: (guard) => examine({ ...deps, share }, guard) };
 }
 
-/**
- * Examines due claims after a scan of the watcher and under its lease, so that the ordinary rules have matched their
- * transfers already: those with a known transaction, and as many others as strangers' share allows. Returns true if more
- * claims with a known transaction are due; all others wait for the next look, which they must not start.
- */
 async function examine(deps: Examining, guard: Guard): Promise<boolean> {
-  const { db, clock, network, client } = deps;
+  const { app, network, client } = deps;
+  const { db, clock } = app;
   await takeOver(deps, guard);
   await examineUnknown(deps, guard);
   for (let batch = 0; batch < batchesMax; batch += 1) {
@@ -108,7 +106,8 @@ async function examine(deps: Examining, guard: Guard): Promise<boolean> {
 
 /** Looks up, with one request, claims whose transaction may be made up. */
 async function examineUnknown(deps: Examining, guard: Guard): Promise<void> {
-  const { db, clock, network, client, share } = deps;
+  const { app, network, client, share } = deps;
+  const { db, clock } = app;
   const most = Math.min(batchMax, share.left());
   if (most === 0) return;
   const at = clock.now();
@@ -138,7 +137,8 @@ async function examineUnknown(deps: Examining, guard: Guard): Promise<void> {
  * invoices have none.
  */
 async function takeOver(deps: ClaimExaminerDeps, guard: Guard): Promise<void> {
-  const { db, clock, unread } = deps;
+  const { app, unread } = deps;
+  const { db, clock } = app;
   if (unread.length === 0) return;
   const due = await dueClaims(db, unread, clock.now(), batchMax);
   for (const claim of due) {
@@ -152,8 +152,9 @@ async function findEvidence(
   claim: ClaimRow,
   readReceipt: ReadReceipt,
 ): Promise<Evidence> {
-  const { db, network, client } = deps;
-  const terms = await deps.claimableTerms(db, claim.invoiceId, claim.network);
+  const { app, network, client } = deps;
+  const { db } = app;
+  const terms = await claimableTerms(db, claim.invoiceId, claim.network);
   if (terms === null) return { refused: "hold_ended" };
   const receipt = await readReceipt();
   if (receipt === null) return findUnknown(deps, claim);
@@ -179,7 +180,7 @@ async function findEvidence(
 
 /** Asks every provider before a transaction is given up: the first one may only be behind. */
 async function findUnknown(deps: ClaimExaminerDeps, claim: ClaimRow): Promise<Evidence> {
-  const { clock } = deps;
+  const { clock } = deps.app;
   if (clock.now() < givenUpAt(claim)) return { waitsFor: "transaction" };
   const answers = await Promise.all(
     deps.providers.map(async (provider) => {
@@ -218,12 +219,13 @@ async function timed(
 
 /** Postpones a claim with its preliminary reason. */
 async function postpone(
-  { db, clock }: ClaimExaminerDeps,
+  { app }: ClaimExaminerDeps,
   claim: ClaimRow,
   guard: Guard,
   reason: "unknown" | null,
   { network, isKnown }: Pick<ClaimRow, "network" | "isKnown"> = claim,
 ): Promise<void> {
+  const { db, clock } = app;
   await db.write(context, async (tx) => {
     await guard(tx);
     const retry = retryAt(claim.attempts, clock.now());
@@ -243,8 +245,9 @@ async function lookElsewhere(
   guard: Guard,
   { isGivenUp }: { readonly isGivenUp: boolean },
 ): Promise<boolean> {
-  const { db, clock, examined } = deps;
-  const chosen = await deps.claimableNetworks(db, claim.invoiceId);
+  const { app, examined } = deps;
+  const { db, clock } = app;
+  const chosen = await claimableNetworks(db, claim.invoiceId);
   const networks = chosen.filter((id) => examined.has(id));
   const next = networks[networks.indexOf(claim.network) + 1];
   const [first] = networks;
@@ -267,7 +270,7 @@ async function lookElsewhere(
       isKnown: false,
     });
     tx.afterCommit(() => {
-      deps.nudge(next);
+      app.running?.nudge(watchWorkerName(next));
     });
   });
   return true;
@@ -285,7 +288,8 @@ async function settle(
   evidence: Evidence,
   guard: Guard,
 ): Promise<void> {
-  const { db, clock, network } = deps;
+  const { app, network } = deps;
+  const { db, clock } = app;
   const isGivenUp = "refused" in evidence;
   if (isAbsent(evidence) && (await lookElsewhere(deps, claim, guard, { isGivenUp }))) return;
   if ("waitsFor" in evidence) {
@@ -298,7 +302,7 @@ async function settle(
     // The ordinary rules come first, in a separate transaction: each transaction locks in the ledger's order.
     await db.write(context, async (tx) => {
       await guard(tx);
-      await recordClaimedTransfers(tx, deps, network, claim, evidence, clock.now());
+      await recordClaimedTransfers(tx, app, clock.now(), network, claim, evidence);
     });
   }
   await db.write(context, async (tx) => {
@@ -307,7 +311,7 @@ async function settle(
     const outcome: ClaimOutcome | null =
       "refused" in evidence
         ? { state: "refused", reason: evidence.refused }
-        : await settleClaim(tx, deps, network, claim, evidence, at);
+        : await settleClaim(tx, app, at, network, claim, evidence);
     if (outcome === null) {
       const { network: on, attempts } = claim;
       const nextAt = retryAt(attempts, at);
@@ -321,7 +325,7 @@ async function settle(
       return;
     }
     if (!(await closeClaim(tx, claim, { ...outcome, closedAt: at }))) return;
-    deps.journal.record(tx, at, {
+    app.journal.record(tx, at, {
       action: "invoice.transaction_examined",
       organizationId: claim.organizationId,
       subjectType: "invoice",
@@ -338,16 +342,15 @@ async function examineOne(
   guard: Guard,
   readReceipt: ReadReceipt,
 ): Promise<void> {
-  const { logger } = deps;
+  const { app, network } = deps;
   try {
     await settle(deps, claim, await findEvidence(deps, claim, readReceipt), guard);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     if (!(error instanceof ProviderError)) {
-      logger.error(
-        { claim: claim.id, err: error },
-        "a submitted transaction could not be examined",
-      );
+      app.logger
+        .child({ network: network.id })
+        .error({ claim: claim.id, err: error }, "a submitted transaction could not be examined");
     }
     // Another network may have it, and be read.
     if (await lookElsewhere(deps, claim, guard, { isGivenUp: false })) return;

@@ -1,3 +1,4 @@
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -5,7 +6,8 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { quoteFor, paidShare } from "../../invoices/options/quotes.ts";
-import type { ChainEvidence } from "../../invoices/holds/matching.ts";
+import { matchHolds, type ChainEvidence } from "../../invoices/holds/matching.ts";
+import { lockTerms } from "../../invoices/settlement/settlement.ts";
 import { writePayments } from "../ledger/write-payments.ts";
 import { asksFor } from "../ledger/accept-matches.ts";
 import {
@@ -16,7 +18,7 @@ import {
   type TransferRelation,
 } from "./rules.ts";
 import { lockTransaction, paymentsOfTransfer, requireVerification } from "./store.ts";
-import type { ChainContext, LedgerDeps, PaymentChange } from "../ledger/types.ts";
+import type { ChainContext, PaymentChange } from "../ledger/types.ts";
 import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { openPayment } from "../ledger/payment-rules.ts";
 import { finalizeTransfers, lockPayments } from "../ledger/store.ts";
@@ -36,11 +38,11 @@ export interface ClaimedTransfers {
  */
 export async function recordClaimedTransfers(
   tx: Tx,
-  deps: LedgerDeps,
+  app: InTx,
+  at: Instant,
   network: Network,
   claim: ClaimRow,
   { logs, marks }: ClaimedTransfers,
-  at: Instant,
 ): Promise<void> {
   const state = await networkState(tx, network.id);
   assert(state !== null, "a payment was claimed on a network that was never read");
@@ -56,7 +58,7 @@ export async function recordClaimedTransfers(
   const fresh = recorded.missing;
   if (moved.length === 0 && fresh.length === 0) return;
   const difference = { fresh, moved, orphaned: [], contradicting: [] };
-  await applyChainDiff(tx, deps, { network, state, difference, verified: [], marks, at });
+  await applyChainDiff(tx, app, { network, state, difference, verified: [], marks, at });
   await finalizeTransfers(tx, network.id, state.cursorHeight);
 }
 
@@ -66,11 +68,11 @@ export async function recordClaimedTransfers(
  */
 export async function settleClaim(
   tx: Tx,
-  deps: LedgerDeps,
+  app: InTx,
+  at: Instant,
   network: Network,
   claim: ClaimRow,
   { logs, marks }: ClaimedTransfers,
-  at: Instant,
 ): Promise<ClaimOutcome | null> {
   const state = await networkState(tx, network.id);
   assert(state !== null, "a payment was claimed on a network that was never read");
@@ -82,7 +84,7 @@ export async function settleClaim(
   const relations: TransferRelation[] = [];
   const toReview: TransferRow[] = [];
   const chain = { tipHeight: state.tipHeight, hashes: marks };
-  const elsewhere = await exactlyHeldByOthers(tx, deps, network, claim, transfers, chain);
+  const elsewhere = await exactlyHeldByOthers(tx, network, claim, transfers, chain);
   for (const transfer of transfers) {
     const relation = elsewhere.has(transfer.id)
       ? "taken"
@@ -91,7 +93,7 @@ export async function settleClaim(
     if (relation === "free") toReview.push(transfer);
   }
   if (toReview.length > 0) {
-    await openReviews(tx, deps, { network, state, at }, claim, toReview);
+    await openReviews(tx, app, { network, state, at }, claim, toReview);
   }
   return outcomeOf(relations);
 }
@@ -102,13 +104,12 @@ export async function settleClaim(
  */
 async function exactlyHeldByOthers(
   tx: Tx,
-  { invoices }: LedgerDeps,
   network: Network,
   claim: ClaimRow,
   transfers: readonly TransferRow[],
   chain: ChainEvidence,
 ): Promise<ReadonlySet<Id<"transfer">>> {
-  const matches = await invoices.matchHolds(
+  const matches = await matchHolds(
     tx,
     network,
     transfers.map(({ id, token, toAddress, amount, blockTime, blockHeight, createdAt }) => ({
@@ -129,7 +130,7 @@ async function exactlyHeldByOthers(
     return match.invoiceId === claim.invoiceId ? [] : [{ transfer, match }];
   });
   if (others.length === 0) return new Set();
-  const terms = await invoices.lockTerms(tx, [
+  const terms = await lockTerms(tx, [
     ...new Set([claim.invoiceId, ...others.map(({ match }) => match.invoiceId)]),
   ]);
   const held = others.filter(({ transfer, match }) => {
@@ -145,13 +146,13 @@ async function exactlyHeldByOthers(
 /** Opens payments in review: they reserve and count nothing until the merchant accepts them. */
 async function openReviews(
   tx: Tx,
-  deps: LedgerDeps,
+  app: InTx,
   context: ChainContext,
   claim: ClaimRow,
   transfers: readonly TransferRow[],
 ): Promise<void> {
   const { invoiceId, organizationId } = claim;
-  const terms = await deps.invoices.lockTerms(tx, [invoiceId]);
+  const terms = await lockTerms(tx, [invoiceId]);
   const asked = terms.get(invoiceId);
   assert(asked !== undefined, "a payment was claimed for a draft");
   const stored = await lockPayments(tx, [invoiceId]);
@@ -161,7 +162,7 @@ async function openReviews(
   );
   const opened = transfers.map((transfer): PaymentChange => {
     const payment = openPayment({
-      id: deps.ids.next("payment", context.at),
+      id: app.ids.next("payment", context.at),
       transfer,
       match: { invoiceId, organizationId, rule: "submitted_hash" },
       terms: asked,
@@ -172,7 +173,7 @@ async function openReviews(
   });
   await writePayments(
     tx,
-    deps,
+    app,
     context,
     terms,
     [...stored.map((payment) => ({ before: payment, after: payment })), ...opened],

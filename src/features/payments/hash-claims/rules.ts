@@ -2,7 +2,7 @@ import { hour, minute, second, type Instant } from "../../../kernel/clock.ts";
 import type { Receipt, TransferLog } from "../../../platform/chain/client.ts";
 import { findTokenByContract, type Network } from "../../../platform/chain/networks.ts";
 import type { ClaimableTerms } from "../../invoices/holds/claimable.ts";
-import type { ClaimReason, ClaimState } from "./status.ts";
+import { refusalResults, type ClaimReason, type ClaimResult, type ClaimState } from "./status.ts";
 import type { ClaimRow, PaymentRow, TransferRow } from "../table.ts";
 import { isSameTransfer, type TimedLog } from "../ledger/chain-diff.ts";
 import { isCounted, takenOf } from "../ledger/payment-rules.ts";
@@ -12,6 +12,9 @@ const retryMostMs = 30 * minute;
 
 /** How long the search for a transaction that no provider knows continues. */
 const unknownMs = hour;
+
+/** The largest number of hash claims of an invoice that wait for the chain or for the merchant. */
+export const openMax = 5;
 
 /** Returns when an undecided claim is retried: exponential backoff from 3 seconds to 30 minutes. */
 export function retryAt(attempts: number, at: Instant): Instant {
@@ -135,4 +138,23 @@ export function outcomeOf(relations: readonly TransferRelation[]): ClaimOutcome 
     if (relations.includes(good)) return { state: good, reason: null };
   }
   return { state: "refused", reason: relations.includes("taken") ? "taken" : "rejected" };
+}
+
+/** Returns the result of a claim. `found` holds the invoice's payments by the transaction, whose status may have changed since the claim was closed. */
+export function resultOf(
+  state: ClaimState,
+  reason: ClaimReason | null,
+  found: readonly Pick<PaymentRow, "status">[],
+): ClaimResult {
+  switch (state) {
+    case "waiting":
+      return reason === "unknown" ? "unknown" : "looking";
+    case "credited":
+    case "review":
+      if (found.some(isCounted)) return "counted";
+      if (found.some(({ status }) => status === "review")) return "in_review";
+      return found.some(({ status }) => status === "reverted") ? "reverted" : "not_for_this";
+    case "refused":
+      return reason === null ? "not_for_this" : refusalResults[reason];
+  }
 }

@@ -3,18 +3,12 @@ import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { formatMoney, money, parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
+import { NetworkNotEnabled } from "../../wallets/errors.ts";
 import { AllocationTooLarge, TransferAllocated, TransferNotCreditable } from "../errors.ts";
 import { isTaking, takenOf } from "../ledger/payment-rules.ts";
 import { creditFault } from "../ledger/transfer-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
-import type { TransferView } from "./present-transfer.ts";
-
-/** A part of a transfer to assign to an invoice, as requested. */
-export interface Allocation {
-  readonly invoiceId: Id<"invoice">;
-  /** In the transfer's token, as decimal text. */
-  readonly amount: string;
-}
+import type { AllocationInput, TransferView } from "./records.ts";
 
 /** A parsed allocation, in the token's smallest unit. */
 interface Part {
@@ -22,11 +16,23 @@ interface Part {
   readonly amount: bigint;
 }
 
+/** Returns the network of something to be decided on. 422 `network_not_enabled` if its table no longer has it. */
+export function listedNetwork(networks: ReadonlyMap<string, Network>, id: string): Network {
+  const network = networks.get(id);
+  if (network !== undefined) return network;
+  throw new NetworkNotEnabled(
+    `The table of networks no longer has ${id}, so nothing of it can be decided. Ask the operator to add it again, then try again.`,
+  );
+}
+
 /** The largest number of payments of a transfer, including rejected ones. */
 const paymentsOfTransferMax = 200;
 
 /** Parses the amounts; throws a 400 if an invoice is named twice. */
-export function readAllocations(transfer: TransferRow, allocations: readonly Allocation[]): Part[] {
+export function readAllocations(
+  transfer: TransferRow,
+  allocations: readonly AllocationInput[],
+): Part[] {
   const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
   const seen = new Set<Id<"invoice">>();
   return allocations.map(({ invoiceId, amount }, place) => {

@@ -1,58 +1,39 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock } from "../../../kernel/clock.ts";
+import type { App, InTx } from "../../../app.ts";
 import { assert, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Tx, WriteContext } from "../../../platform/database/database.ts";
+import type { Tx, WriteContext } from "../../../platform/database/database.ts";
+import { lockTerms } from "../../invoices/settlement/settlement.ts";
 import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import {
+  listedNetwork,
   readAllocations,
   requireCreditable,
   requireRoom,
-  type Allocation,
 } from "./allocation-rules.ts";
-import type { LedgerDeps, PaymentChange } from "../ledger/types.ts";
+import type { PaymentChange } from "../ledger/types.ts";
 import { writePayments } from "../ledger/write-payments.ts";
 import { assignTransfer, lockTransfer, paymentsOfTransfer } from "../hash-claims/store.ts";
 import { TransferAllocated } from "../errors.ts";
-import { rejectPayment, dispositionAfter, takenOf } from "../ledger/payment-rules.ts";
+import { rejectedPayment, dispositionAfter, takenOf } from "../ledger/payment-rules.ts";
 import { lockPayments } from "../ledger/store.ts";
 import type { TransferRow } from "../table.ts";
-import type { TransferView } from "./present-transfer.ts";
-import { listedNetwork } from "./listed-network.ts";
+import type { AllocationInput, TransferView } from "./records.ts";
 import { noteDecisions } from "./store.ts";
 import {
   openAllocation,
   recordAllocation,
   requireOnChain,
   requirePayable,
-  type AllocationDependencies,
 } from "./open-allocation.ts";
-import type { TransferService } from "./service.ts";
-
-/** The merchant's operations on transfers that no rule matched to an invoice. */
-export type TransferAllocation = TransferService & Bound<typeof methods>;
+import { viewTransfer } from "./transfers.ts";
+import { wakeWatcher } from "../wake.ts";
 
 interface Located {
   readonly transfer: TransferRow;
   readonly network: Network;
   readonly state: NetworkState;
-}
-
-type Deps = LedgerDeps &
-  AllocationDependencies & {
-    readonly db: Database;
-    readonly clock: Clock;
-    readonly transfers: TransferService;
-    /** Wakes the watcher of a network. */
-    readonly wake: (network: string) => void;
-  };
-
-const methods = { allocate, ignore, unignore };
-
-export function makeTransferAllocation(deps: Deps): TransferAllocation {
-  return { ...deps.transfers, ...bind(deps, methods) };
 }
 
 /**
@@ -61,16 +42,16 @@ export function makeTransferAllocation(deps: Deps): TransferAllocation {
  * 404 for an unknown invoice; 409 `allocation_too_large`, `transfer_allocated`, `transfer_reverted`,
  * `transfer_not_creditable`, `invoice_not_payable`, `managed_by_billing`; 422 `token_mismatch`.
  */
-function allocate(
-  deps: Deps,
+export function allocateTransfer(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   transferId: Id<"transfer">,
-  allocations: readonly Allocation[],
+  allocations: readonly AllocationInput[],
 ): Promise<TransferView> {
-  const { db, clock, transfers } = deps;
+  const { db, clock } = app;
   return db.write(context, async (tx) => {
-    const { transfer, network, state } = await locate(deps, tx, organizationId, transferId);
+    const { transfer, network, state } = await locate(tx, app, organizationId, transferId);
     requireOnChain(transfer);
     requireCreditable(transfer, network, state.disabledTokens);
     const given = readAllocations(transfer, allocations);
@@ -80,10 +61,10 @@ function allocate(
     const own = claiming.filter((payment) => payment.organizationId === organizationId);
     const named = [...given, ...own].map(({ invoiceId }) => invoiceId);
     const invoiceIds = [...new Set(named)].sort();
-    const terms = await deps.invoices.lockTerms(tx, invoiceIds);
+    const terms = await lockTerms(tx, invoiceIds);
     const asked: PayableTerms[] = [];
     for (const { invoiceId } of given) {
-      asked.push(await requirePayable(deps, tx, organizationId, transfer, invoiceId, terms));
+      asked.push(await requirePayable(tx, app, organizationId, transfer, invoiceId, terms));
     }
     const stored = await lockPayments(tx, invoiceIds);
 
@@ -91,21 +72,21 @@ function allocate(
     const opened = given.map((each, place) => {
       const payable = asked[place];
       assert(payable !== undefined, "an allocation has no terms");
-      return openAllocation(deps, transfer, payable, each, at);
+      return openAllocation(app, at, transfer, payable, each);
     });
     const superseded = stored
       .filter((row) => row.transferId === transferId && row.status === "review")
-      .map(rejectPayment);
+      .map(rejectedPayment);
     const ruled = new Map(superseded.map((row) => [row.id, row]));
     const after = [...claiming.map((row) => ruled.get(row.id) ?? row), ...opened];
     const disposition = dispositionAfter(transfer, after, "unmatched");
     await assignTransfer(tx, transferId, disposition);
-    await noteDecisions(tx, deps.ids, at, "allocated", opened);
-    await noteDecisions(tx, deps.ids, at, "rejected", superseded);
-    recordAllocation(deps, tx, at, transfer, opened);
+    await noteDecisions(tx, app.ids, at, "allocated", opened);
+    await noteDecisions(tx, app.ids, at, "rejected", superseded);
+    recordAllocation(tx, app, at, transfer, opened);
     await writePayments(
       tx,
-      deps,
+      app,
       { network, state, at },
       terms,
       [
@@ -118,41 +99,41 @@ function allocate(
       new Map([[transferId, transfer]]),
     );
     tx.afterCommit(() => {
-      deps.wake(network.id);
+      wakeWatcher(app, network.id);
     });
-    return transfers.view(tx, { ...transfer, ...disposition });
+    return viewTransfer(tx, app, { ...transfer, ...disposition });
   });
 }
 
 /** Ignores the unallocated part of a transfer. Idempotent. 409 `transfer_allocated` if all of it is allocated. */
-function ignore(
-  deps: Deps,
+export function ignoreTransfer(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   transferId: Id<"transfer">,
 ): Promise<TransferView> {
-  return setIgnored(deps, context, organizationId, transferId, true);
+  return setIgnored(app, context, organizationId, transferId, true);
 }
 
 /** Returns an ignored transfer to the inbox. Idempotent. 409 `transfer_not_creditable` for dust. */
-function unignore(
-  deps: Deps,
+export function unignoreTransfer(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   transferId: Id<"transfer">,
 ): Promise<TransferView> {
-  return setIgnored(deps, context, organizationId, transferId, false);
+  return setIgnored(app, context, organizationId, transferId, false);
 }
 
 async function locate(
-  { networks }: Deps,
   tx: Tx,
+  { networks }: InTx,
   organizationId: Id<"organization">,
   transferId: Id<"transfer">,
 ): Promise<Located> {
   const transfer = await lockTransfer(tx, transferId);
   if (transfer?.organizationId !== organizationId) throw notFound();
-  const network = listedNetwork(networks, transfer.network);
+  const network = listedNetwork(networks.known, transfer.network);
   const state = await networkState(tx, transfer.network);
   assert(state !== null, `the chain of ${transferId} was never read`);
   return { transfer, network, state };
@@ -160,19 +141,19 @@ async function locate(
 
 /** Ignores the unallocated part of a transfer, or returns it to the inbox. */
 function setIgnored(
-  deps: Deps,
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   transferId: Id<"transfer">,
   isIgnored: boolean,
 ): Promise<TransferView> {
-  const { db, clock, transfers } = deps;
+  const { db, clock } = app;
   return db.write(context, async (tx) => {
-    const { transfer, network } = await locate(deps, tx, organizationId, transferId);
+    const { transfer, network } = await locate(tx, app, organizationId, transferId);
     const disposition = isIgnored ? "ignored" : "unmatched";
-    if (transfer.disposition === disposition) return transfers.view(tx, transfer);
+    if (transfer.disposition === disposition) return viewTransfer(tx, app, transfer);
     if (transfer.disposition === "matched") {
-      if (!isIgnored) return transfers.view(tx, transfer);
+      if (!isIgnored) return viewTransfer(tx, app, transfer);
       throw new TransferAllocated(
         "This transfer is completely allocated. Reverse one of its payments first.",
       );
@@ -182,14 +163,14 @@ function setIgnored(
     await assignTransfer(tx, transferId, { disposition });
     const left = transfer.amount - takenOf(await paymentsOfTransfer(tx, transferId));
     const subject = { id: null, invoiceId: null, organizationId, transferId, amount: left };
-    await noteDecisions(tx, deps.ids, at, isIgnored ? "ignored" : "restored", [subject]);
-    deps.journal.record(tx, at, {
+    await noteDecisions(tx, app.ids, at, isIgnored ? "ignored" : "restored", [subject]);
+    app.journal.record(tx, at, {
       action: isIgnored ? "transfer.ignored" : "transfer.restored",
       organizationId,
       subjectType: "transfer",
       subjectId: transferId,
       changes: { status: { from: transfer.disposition, to: disposition } },
     });
-    return transfers.view(tx, { ...transfer, disposition });
+    return viewTransfer(tx, app, { ...transfer, disposition });
   });
 }

@@ -1,4 +1,5 @@
-import { transferStatuses } from "./status.ts";
+import type { App } from "../../../app.ts";
+import { transferStatuses, waitingReasonWords } from "./status.ts";
 import { claimStates } from "../hash-claims/status.ts";
 import {
   commandsOf,
@@ -11,11 +12,11 @@ import {
   type Looked,
 } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { TransferAllocation } from "./allocation.ts";
-import type { TransferView } from "./present-transfer.ts";
-import { waitingReasonWords } from "./status.ts";
+import { allocateTransfer, ignoreTransfer, unignoreTransfer } from "./allocation.ts";
+import type { TransferView } from "./records.ts";
+import { getTransfer, listClaims, listTransfers, ownerOfTransfer } from "./transfers.ts";
 
-const command = commandsOf<TransferAllocation>();
+const command = commandsOf<App>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 
@@ -93,14 +94,14 @@ export const transferCommands = [
       "till payments inbox --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status all --json",
     ],
     effect: "read",
-    async handle(service, call) {
+    async handle(app, call) {
       const { TransferQuery } = await import("./records.ts");
       const query = call.parse(TransferQuery, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
         status: call.flag("status") ?? "unmatched",
       });
-      return service.list(call.flag("organization") as Id<"organization">, query);
+      return listTransfers(app, call.flag("organization") as Id<"organization">, query);
     },
     async present({ data, nextCursor }) {
       return { data: await Promise.all(data.map(present)), nextCursor };
@@ -122,12 +123,12 @@ export const transferCommands = [
           first === undefined ? null : `${first.invoiceId} (${first.reasons.join(", ")})`,
       },
     ],
-    async interact(service, call, { data }, person) {
+    async interact(app, call, { data }, person) {
       const { triage } = await import("./triage.ts");
       const waiting = data.filter(({ status }) => status === "unmatched");
       const owner = call.flag("organization") as Id<"organization">;
       const ids = waiting.map(({ id }) => id as Id<"transfer">);
-      if (ids.length > 0) await triage(service, call, owner, ids, person);
+      if (ids.length > 0) await triage(app, call, owner, ids, person);
     },
   }),
   command({
@@ -139,7 +140,7 @@ export const transferCommands = [
       "till payments transfer trf_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: async (service, call) => service.get(await ownerOf(service, call), idOf(call)),
+    handle: async (app, call) => getTransfer(app, await ownerOf(app, call), idOf(call)),
     present,
     columns: outcome,
     sections,
@@ -165,13 +166,13 @@ export const transferCommands = [
     look,
     confirm: (call, subject) =>
       `Allocate ${subject}, to ${call.argument("allocations")}? It will count as paid.`,
-    async handle(service, call) {
-      const owner = await ownerOf(service, call);
+    async handle(app, call) {
+      const owner = await ownerOf(app, call);
       const { AllocateTransferRequest } = await import("./records.ts");
       const { allocations } = call.parse(AllocateTransferRequest, {
-        allocations: await allocationsOf(service, owner, call),
+        allocations: await allocationsOf(app, owner, call),
       });
-      return service.allocate(call.context, owner, idOf(call), allocations);
+      return allocateTransfer(app, call.context, owner, idOf(call), allocations);
     },
     present,
     columns: outcome,
@@ -188,8 +189,8 @@ export const transferCommands = [
     effect: "write",
     look,
     confirm: (_call, subject) => `Ignore ${subject}? It will leave the inbox.`,
-    handle: async (service, call) =>
-      service.ignore(call.context, await ownerOf(service, call), idOf(call)),
+    handle: async (app, call) =>
+      ignoreTransfer(app, call.context, await ownerOf(app, call), idOf(call)),
     present,
     columns: outcome,
     next: (one) => `till payments unignore ${one.id} returns it to the inbox`,
@@ -204,8 +205,8 @@ export const transferCommands = [
     ],
     effect: "write",
     look,
-    handle: async (service, call) =>
-      service.unignore(call.context, await ownerOf(service, call), idOf(call)),
+    handle: async (app, call) =>
+      unignoreTransfer(app, call.context, await ownerOf(app, call), idOf(call)),
     present,
     columns: outcome,
     sections,
@@ -227,25 +228,25 @@ export const transferCommands = [
       "till payments claims --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --state refused --json",
     ],
     effect: "read",
-    async handle(service, call) {
+    async handle(app, call) {
       const { ClaimQuery } = await import("./records.ts");
       const query = call.parse(ClaimQuery, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
         state: call.flag("state"),
       });
-      return service.listClaims(call.flag("organization") as Id<"organization">, query);
+      return listClaims(app, call.flag("organization") as Id<"organization">, query);
     },
     async present({ data, nextCursor }) {
-      const { presentClaim } = await import("./present-transfer.ts");
+      const { presentClaim } = await import("./records.ts");
       return { data: data.map(presentClaim), nextCursor };
     },
     columns: ["id", "invoiceId", "network", "transactionHash", "result", "reason", "createdAt"],
   }),
 ];
 
-async function look(service: TransferAllocation, call: CommandCall): Promise<Looked<Shown>> {
-  const before = await present(await service.get(await ownerOf(service, call), idOf(call)));
+async function look(app: App, call: CommandCall): Promise<Looked<Shown>> {
+  const before = await present(await getTransfer(app, await ownerOf(app, call), idOf(call)));
   return {
     subject: `${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
     facts: [
@@ -260,15 +261,15 @@ function idOf(call: CommandCall): Id<"transfer"> {
   return call.argument("transferId") as Id<"transfer">;
 }
 
-function ownerOf(service: TransferAllocation, call: CommandCall): Promise<Id<"organization">> {
-  return service.ownerOf(idOf(call));
+function ownerOf(app: App, call: CommandCall): Promise<Id<"organization">> {
+  return ownerOfTransfer(app, idOf(call));
 }
 
 const allocationForm = /^(inv_\w+)(?:=(.*))?$/;
 
 /** Parses `<invoiceId>=<amount>` arguments. One may omit the amount and gets the rest. */
 async function allocationsOf(
-  service: TransferAllocation,
+  app: App,
   owner: Id<"organization">,
   call: CommandCall,
 ): Promise<{ invoiceId: string; amount: string }[]> {
@@ -289,7 +290,7 @@ async function allocationsOf(
     throw new InvalidRequest("Only one invoice may omit its amount: it gets the rest.");
   }
   const { restOf } = await import("./allocation-rules.ts");
-  const view = await service.get(owner, idOf(call));
+  const view = await getTransfer(app, owner, idOf(call));
   const rest = restOf(
     view,
     parts.flatMap(({ amount }) => amount ?? []),
@@ -303,5 +304,5 @@ function rejectedFrom({ allocations }: Shown): Shown["allocations"][number] | un
 }
 
 async function present(view: TransferView) {
-  return (await import("./present-transfer.ts")).presentTransfer(view);
+  return (await import("./records.ts")).presentTransfer(view);
 }

@@ -1,27 +1,17 @@
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { assert, NotFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
-import type { Reader, Tx } from "../../../platform/database/database.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { ManagedByBilling } from "../../invoices/errors.ts";
 import { quoteFor } from "../../invoices/options/quotes.ts";
+import { findInvoice } from "../../invoices/store.ts";
 import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import { InvoiceNotPayable, TokenMismatch, TransferReverted } from "../errors.ts";
 import { openPayment } from "../ledger/payment-rules.ts";
-import type { LedgerDeps, TermsOf } from "../ledger/types.ts";
+import type { TermsOf } from "../ledger/types.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import { shown } from "./allocation-rules.ts";
-
-export interface AllocationDependencies extends Pick<LedgerDeps, "ids" | "journal"> {
-  /** Every configured network by id, including disabled ones. */
-  readonly networks: ReadonlyMap<string, Network>;
-  /** Returns true if the organization has an invoice with this id, including drafts. */
-  readonly hasInvoice: (
-    reader: Reader,
-    organizationId: Id<"organization">,
-    invoiceId: Id<"invoice">,
-  ) => Promise<boolean>;
-}
 
 /** Throws 409 `transfer_reverted` unless the transfer is on its chain. */
 export function requireOnChain({ status }: TransferRow): void {
@@ -36,8 +26,8 @@ export function requireOnChain({ status }: TransferRow): void {
  * it may not.
  */
 export async function requirePayable(
-  { networks, hasInvoice }: AllocationDependencies,
   tx: Tx,
+  { networks }: InTx,
   organizationId: Id<"organization">,
   transfer: TransferRow,
   invoiceId: Id<"invoice">,
@@ -45,7 +35,7 @@ export async function requirePayable(
 ): Promise<PayableTerms> {
   const asked = terms.get(invoiceId);
   if (asked?.organizationId !== organizationId) {
-    if (asked === undefined && (await hasInvoice(tx, organizationId, invoiceId))) {
+    if (asked === undefined && (await findInvoice(tx, organizationId, invoiceId)) !== null) {
       throw new InvoiceNotPayable(`${invoiceId} is a draft. Issue it, then allocate to it.`);
     }
     throw new NotFound(`No invoice ${invoiceId} is visible to this credential.`);
@@ -56,7 +46,7 @@ export async function requirePayable(
     );
   }
   if (quoteFor(asked.quotes, transfer) === undefined) {
-    const titleOf = (network: string) => networks.get(network)?.title ?? network;
+    const titleOf = (network: string) => networks.known.get(network)?.title ?? network;
     const offered = asked.quotes.map(
       (quote) => `${quote.tokenSymbol} on ${titleOf(quote.network)}`,
     );
@@ -69,11 +59,11 @@ export async function requirePayable(
 
 /** Returns a new payment for a part of a transfer that a person assigns to an invoice. */
 export function openAllocation(
-  { ids }: AllocationDependencies,
+  { ids }: InTx,
+  at: Instant,
   transfer: TransferRow,
   terms: PayableTerms,
   given: { readonly invoiceId: Id<"invoice">; readonly amount: bigint },
-  at: Instant,
 ): PaymentRow {
   const { organizationId } = terms;
   const { invoiceId, amount } = given;
@@ -92,8 +82,8 @@ export function openAllocation(
 
 /** Records in the audit log which invoices a person assigned a transfer to. */
 export function recordAllocation(
-  { journal }: AllocationDependencies,
   tx: Tx,
+  { journal }: InTx,
   at: Instant,
   transfer: TransferRow,
   opened: readonly PaymentRow[],

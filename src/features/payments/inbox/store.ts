@@ -32,7 +32,7 @@ export function findTransfer(
 }
 
 /** Returns a page of the transfers to an organization's addresses, newest first. */
-export function listTransfers(
+export function findTransfers(
   reader: Reader,
   organizationId: Id<"organization">,
   status: TransferStanding | undefined,
@@ -176,7 +176,7 @@ export async function invoicesOfSenders(
 }
 
 /** Returns a page of the hash claims for an organization's invoices, newest first. */
-export function listClaims(
+export function findClaims(
   reader: Reader,
   organizationId: Id<"organization">,
   state: ClaimRow["state"] | undefined,

@@ -1,10 +1,12 @@
+import type { App } from "../../../app.ts";
 import type { CommandCall, Person } from "../../../api/declare/command.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { restOf } from "./allocation-rules.ts";
-import type { TransferAllocation } from "./allocation.ts";
-import { presentTransfer } from "./present-transfer.ts";
+import { allocateTransfer, ignoreTransfer } from "./allocation.ts";
+import { presentTransfer } from "./records.ts";
 import { waitingReasonWords } from "./status.ts";
+import { getTransfer } from "./transfers.ts";
 
 type Shown = ReturnType<typeof presentTransfer>;
 type Answer = "ignore" | "skip" | "stop" | Id<"invoice">;
@@ -17,7 +19,7 @@ const offeredMax = 5;
  * because somebody else may have decided in the meantime; a refused decision leaves the transfer in the inbox.
  */
 export async function triage(
-  service: TransferAllocation,
+  app: App,
   call: Pick<CommandCall, "context">,
   organizationId: Id<"organization">,
   transferIds: readonly Id<"transfer">[],
@@ -25,7 +27,7 @@ export async function triage(
 ): Promise<void> {
   const done = { allocated: 0, ignored: 0, skipped: 0 };
   for (const [place, id] of transferIds.entries()) {
-    const view = await service.get(organizationId, id);
+    const view = await getTransfer(app, organizationId, id);
     const shown = presentTransfer(view);
     if (shown.status !== "unmatched") continue;
     person.say(`\n${String(place + 1)} of ${String(transferIds.length)}: ${inWords(shown)}`);
@@ -35,11 +37,13 @@ export async function triage(
       if (answer === "skip") {
         done.skipped += 1;
       } else if (answer === "ignore") {
-        await service.ignore(call.context, organizationId, id);
+        await ignoreTransfer(app, call.context, organizationId, id);
         done.ignored += 1;
       } else {
         const amount = restOf(view, []);
-        await service.allocate(call.context, organizationId, id, [{ invoiceId: answer, amount }]);
+        await allocateTransfer(app, call.context, organizationId, id, [
+          { invoiceId: answer, amount },
+        ]);
         done.allocated += 1;
       }
     } catch (error) {

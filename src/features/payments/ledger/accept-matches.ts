@@ -9,8 +9,8 @@ import {
 } from "../../invoices/options/quotes.ts";
 import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import type { ChangedTransfers } from "./transfer-rules.ts";
+import type { Match } from "./types.ts";
 import type { WaitingReason } from "../inbox/status.ts";
-import type { Match } from "./invoices-port.ts";
 import { firstStatus, isCounted, plusPayment, shareOfPayments } from "./payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";

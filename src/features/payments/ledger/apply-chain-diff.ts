@@ -1,9 +1,10 @@
+import type { InTx } from "../../../app.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { matchTransfers, type MatchedTransfers } from "./match-transfers.ts";
 import { isMature, openPayment } from "./payment-rules.ts";
 import { saveTransfers, type SavedTransfers } from "./save-transfers.ts";
-import type { ChainDiffInput, LedgerDeps, PaymentChange } from "./types.ts";
+import type { ChainDiffInput, PaymentChange } from "./types.ts";
 import { writePayments } from "./write-payments.ts";
 
 /**
@@ -11,21 +12,17 @@ import { writePayments } from "./write-payments.ts";
  * number of statements. Locks rows in the order transfers, invoices, payments. Returns true if payments reached their
  * required confirmations, so that their receipts can be read immediately.
  */
-export async function applyChainDiff(
-  tx: Tx,
-  deps: LedgerDeps,
-  input: ChainDiffInput,
-): Promise<boolean> {
-  const matched = await matchTransfers(tx, deps, input);
-  const transfers = await saveTransfers(tx, deps, input, matched);
-  const changes = await decidePayments(tx, deps, input, matched, transfers);
+export async function applyChainDiff(tx: Tx, app: InTx, input: ChainDiffInput): Promise<boolean> {
+  const matched = await matchTransfers(tx, app, input);
+  const transfers = await saveTransfers(tx, app, input, matched);
+  const changes = await decidePayments(tx, app, input, matched, transfers);
   return changes.some(({ after }) => isMature(after, input.state.tipHeight));
 }
 
 /** Opens a payment for each match, stores all payments and settles their invoices. Returns the changed payments. */
 async function decidePayments(
   tx: Tx,
-  deps: LedgerDeps,
+  app: InTx,
   input: ChainDiffInput,
   { matches, terms, payments }: MatchedTransfers,
   transfers: SavedTransfers,
@@ -39,12 +36,12 @@ async function decidePayments(
       transfer !== undefined && asked !== undefined,
       "a match names an unknown transfer or invoice",
     );
-    const id = deps.ids.next("payment", at);
+    const id = app.ids.next("payment", at);
     const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });
     return { before: null, after };
   });
   // A payment is confirmed only if it is still in the block of its verified transfer.
   const verified = input.verified.map(({ transfer }) => [transfer.id, transfer] as const);
   const known = new Map([...verified, ...transfers]);
-  return writePayments(tx, deps, input, terms, [...payments, ...opened], known);
+  return writePayments(tx, app, input, terms, [...payments, ...opened], known);
 }

@@ -5,9 +5,9 @@ import { transferKey } from "../../../platform/chain/transfer-identity.ts";
 import { integer, text, time } from "../../../platform/database/schema/table.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
-import type { ChainEvidence } from "../../invoices/holds/matching.ts";
+import { matchHolds, type ChainEvidence } from "../../invoices/holds/matching.ts";
+import { watchedAmong } from "../../invoices/holds/watched-addresses.ts";
 import { groupBy, type TimedLog } from "./chain-diff.ts";
-import type { Invoices } from "./invoices-port.ts";
 import { isWorthless } from "./transfer-rules.ts";
 
 /**
@@ -29,7 +29,6 @@ export interface LimitedLogs {
  */
 export async function withinInboxLimit(
   reader: Reader,
-  invoices: Pick<Invoices, "matchHolds" | "watchedAmong">,
   network: Network,
   logs: readonly TimedLog[],
   chain: ChainEvidence,
@@ -41,8 +40,8 @@ export async function withinInboxLimit(
   });
   if (full.length === 0) return { kept: logs, leftOut: [] };
   const asked = full.flatMap(({ own }) => own);
-  const held = new Set(await invoices.watchedAmong(reader, network.id, addressesOf(asked)));
-  const matches = await invoices.matchHolds(
+  const held = new Set(await watchedAmong(reader, network.id, addressesOf(asked)));
+  const matches = await matchHolds(
     reader,
     network,
     asked

@@ -1,14 +1,17 @@
+import type { InTx } from "../../../app.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { TransferRow } from "../table.ts";
+import { matchHolds } from "../../invoices/holds/matching.ts";
 import { billedOrganization } from "../../invoices/managed.ts";
+import { lockTerms } from "../../invoices/settlement/settlement.ts";
+import { lateReviewers } from "../../organizations/store.ts";
 import { addressOwners } from "../../wallets/store.ts";
 import { acceptedMatches, type DecidedMatches } from "./accept-matches.ts";
-import type { Match } from "./invoices-port.ts";
 import { followTransfers } from "./payment-rules.ts";
 import { allocationsOf, lockPayments, takeOffChain } from "./store.ts";
 import { changedTransfers, takesDust, type ChangedTransfers } from "./transfer-rules.ts";
-import type { ChainContext, ChainDiffInput, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
+import type { ChainContext, ChainDiffInput, Match, PaymentChange, TermsOf } from "./types.ts";
 
 type MatchesOf = ReadonlyMap<Id<"transfer">, Match>;
 
@@ -28,10 +31,10 @@ export interface MatchedTransfers extends ChangedTransfers, DecidedMatches {
  */
 export async function matchTransfers(
   tx: Tx,
-  deps: LedgerDeps,
+  { ids }: InTx,
   input: ChainDiffInput,
 ): Promise<MatchedTransfers> {
-  const found = changedTransfers(deps.ids, input);
+  const found = changedTransfers(ids, input);
   const leaving = [...found.orphaned, ...found.moved].map(({ id }) => id);
   await takeOffChain(tx, leaving);
   const allocations = await allocationsOf(tx, leaving);
@@ -39,7 +42,7 @@ export async function matchTransfers(
   const free = [...found.fresh, ...found.moved].filter(
     ({ id, invoiceId }) => invoiceId === null && !allocated.has(id),
   );
-  const matching = await findMatches(tx, deps, input, found, free);
+  const matching = await findMatches(tx, input, found, free);
 
   const paying = [
     ...allocations,
@@ -47,7 +50,7 @@ export async function matchTransfers(
     ...input.verified.map((one) => one.payment),
   ];
   const invoiceIds = [...new Set(paying.map(({ invoiceId }) => invoiceId))].sort();
-  const terms = await lockTerms(tx, deps, invoiceIds, found, matching);
+  const terms = await lockTermsFor(tx, invoiceIds, found, matching);
   const { changed, proposed } = withoutDust(found, matching, terms);
   const timed = capTimes(changed, proposed, terms);
   const stored = await lockPayments(tx, invoiceIds);
@@ -72,7 +75,6 @@ export async function matchTransfers(
 /** Returns the matches of transfers that belonged to no invoice and that can pay one. */
 async function findMatches(
   tx: Tx,
-  { invoices }: LedgerDeps,
   { network, state, marks, difference }: ChainDiffInput,
   { doubtful, creditable, dust, fresh }: ChangedTransfers,
   free: readonly TransferRow[],
@@ -84,7 +86,7 @@ async function findMatches(
   const seenAt = new Map(
     difference.moved.map(({ transfer }) => [transfer.id, transfer.blockHeight] as const),
   );
-  const matches = await invoices.matchHolds(
+  const matches = await matchHolds(
     tx,
     network,
     able.map(({ id, token, toAddress, amount, blockTime, blockHeight, createdAt }) => ({
@@ -161,21 +163,20 @@ async function ownMoney(
 }
 
 /** Locks invoices and returns their terms. Reads the organizations' late-payment policies only if a transfer is late. */
-async function lockTerms(
+async function lockTermsFor(
   tx: Tx,
-  { invoices }: LedgerDeps,
   invoiceIds: readonly Id<"invoice">[],
   { fresh, moved }: ChangedTransfers,
   matches: MatchesOf,
 ): Promise<TermsOf> {
   if (invoiceIds.length === 0) return new Map();
-  const terms = await invoices.lockTerms(tx, invoiceIds);
+  const terms = await lockTerms(tx, invoiceIds);
   const late = [...fresh, ...moved].flatMap(({ id, blockTime }) => {
     const asked = terms.get(matches.get(id)?.invoiceId ?? "inv_");
     return asked !== undefined && blockTime > asked.expiresAt ? [asked.organizationId] : [];
   });
   if (late.length === 0) return terms;
-  const reviewers = await invoices.lateReviewers(tx, late);
+  const reviewers = await lateReviewers(tx, late);
   return new Map(
     [...terms].map(([id, asked]) => {
       const latePolicy = reviewers.has(asked.organizationId) ? "review" : asked.latePolicy;

@@ -12,8 +12,7 @@ import {
 } from "../../invoices/options/quotes.ts";
 import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import type { PaymentTotals } from "../../invoices/rules.ts";
-import type { Match } from "./invoices-port.ts";
-import type { ChainDiffInput, PaymentChange } from "./types.ts";
+import type { ChainDiffInput, Match, PaymentChange } from "./types.ts";
 import type { PaymentSource, PaymentStatus } from "../payment-status.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 
@@ -302,12 +301,12 @@ function completingIndex(counted: readonly PaymentRow[], terms: PayableTerms): n
 }
 
 /** Accepts a payment in review. It counts from now on and is confirmed like any other. */
-export function acceptPayment(payment: PaymentRow): PaymentRow {
+export function acceptedPayment(payment: PaymentRow): PaymentRow {
   return { ...payment, status: "confirming" };
 }
 
 /** Rejects or reverses a payment, or drops it because another payment of its transfer was accepted. */
-export function rejectPayment(payment: PaymentRow): PaymentRow {
+export function rejectedPayment(payment: PaymentRow): PaymentRow {
   return { ...payment, status: "rejected", statusWhenBack: null, confirmedAt: null };
 }
 

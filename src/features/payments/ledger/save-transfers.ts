@@ -1,14 +1,16 @@
+import type { InTx } from "../../../app.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { endRecycling } from "../../invoices/holds/own-addresses.ts";
+import { watchedAmong } from "../../invoices/holds/watched-addresses.ts";
 import { addressOwners, spendAddresses } from "../../wallets/store.ts";
-import { presentTransfer } from "../inbox/present-transfer.ts";
+import { presentTransfer } from "../inbox/records.ts";
 import type { TransferRow } from "../table.ts";
 import type { MatchedTransfers } from "./match-transfers.ts";
 import { firstStatus } from "./payment-rules.ts";
 import { insertTransfers, putOnChain } from "./store.ts";
-import type { ChainContext, ChainDiffInput, LedgerDeps } from "./types.ts";
+import type { ChainContext, ChainDiffInput } from "./types.ts";
 
 /** The changed transfers as they are stored now. */
 export type SavedTransfers = ReadonlyMap<Id<"transfer">, TransferRow>;
@@ -16,7 +18,7 @@ export type SavedTransfers = ReadonlyMap<Id<"transfer">, TransferRow>;
 /** Stores transfers at their new positions, with their invoices and organizations. */
 export async function saveTransfers(
   tx: Tx,
-  deps: LedgerDeps,
+  app: InTx,
   input: ChainDiffInput,
   matched: MatchedTransfers,
 ): Promise<SavedTransfers> {
@@ -24,7 +26,6 @@ export async function saveTransfers(
   const moved = matched.moved.map((row) => assigned(row, matched));
   const fresh = await withVerification(
     tx,
-    deps,
     input,
     await withOwners(
       tx,
@@ -38,7 +39,7 @@ export async function saveTransfers(
   );
   await insertTransfers(tx, fresh);
   await keepFromReuse(tx, input, matched, fresh);
-  emitUnmatched(tx, deps, input, fresh);
+  emitUnmatched(tx, app, input, fresh);
   return new Map([...fresh, ...moved, ...orphaned].map((row) => [row.id, row]));
 }
 
@@ -104,7 +105,6 @@ async function keepFromReuse(
  */
 async function withVerification(
   tx: Tx,
-  { invoices }: LedgerDeps,
   { network }: ChainContext,
   rows: readonly TransferRow[],
 ): Promise<readonly TransferRow[]> {
@@ -112,7 +112,7 @@ async function withVerification(
     invoiceId === null && verification === "open";
   const addresses = rows.filter(isFree).map(({ toAddress }) => toAddress);
   if (addresses.length === 0) return rows;
-  const held = new Set(await invoices.watchedAmong(tx, network.id, addresses));
+  const held = new Set(await watchedAmong(tx, network.id, addresses));
   return rows.map((row) =>
     isFree(row) && !held.has(row.toAddress) ? { ...row, verification: "skipped" } : row,
   );
@@ -121,7 +121,7 @@ async function withVerification(
 /** Emits an event for each transfer that no rule matched to an invoice. */
 function emitUnmatched(
   tx: Tx,
-  { journal }: LedgerDeps,
+  { journal }: InTx,
   { network, state, at }: ChainContext,
   rows: readonly TransferRow[],
 ): void {

@@ -9,9 +9,8 @@ import {
 import { quoteFor } from "../../invoices/options/quotes.ts";
 import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import type { TransferRow } from "../table.ts";
-import type { Match } from "./invoices-port.ts";
 import type { TimedLog } from "./chain-diff.ts";
-import type { ChainContext, ChainDiffInput } from "./types.ts";
+import type { ChainContext, ChainDiffInput, Match } from "./types.ts";
 
 /** The changed transfers at their current positions on the chain, which are not stored yet. */
 export interface ChangedTransfers {

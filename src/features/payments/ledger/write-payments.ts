@@ -1,17 +1,20 @@
+import type { InTx } from "../../../app.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { difference } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { PaymentTotals } from "../../invoices/rules.ts";
+import { settleInvoices } from "../../invoices/settlement/settlement.ts";
 import { makeMeter } from "../../usage/meter.ts";
-import type { ChainContext, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
-import { presentPayment } from "../present-payment.ts";
+import type { ChainContext, PaymentChange, TermsOf } from "./types.ts";
+import { presentPayment } from "../records.ts";
 import { asideOf, readRejectedFacts } from "./aside.ts";
 import { eventOf, settleLedger } from "./payment-rules.ts";
 import { insertPayments, transfersById, updatePayments } from "./store.ts";
-import type { PaymentRow, TransferRow } from "../table.ts";
+import { payments, type PaymentRow, type TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
-import { withdrawRequests } from "../refunds/withdraw-requests.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import { readSurpluses } from "./read-surpluses.ts";
 
 /**
  * Stores changes of invoices' payments, updates figures and invoices, and emits events and audit entries. `given` holds
@@ -20,7 +23,7 @@ import { withdrawRequests } from "../refunds/withdraw-requests.ts";
  */
 export async function writePayments(
   tx: Tx,
-  deps: LedgerDeps,
+  app: InTx,
   context: ChainContext,
   terms: TermsOf,
   given: readonly PaymentChange[],
@@ -36,17 +39,17 @@ export async function writePayments(
     tx,
     changes.filter(({ before }) => before === null).map(({ after }) => after),
   );
-  meter(tx, deps, context, changes, terms);
-  await recordChanges(tx, deps, context, changes, known);
-  await settleInvoices(
+  meter(tx, app, context, changes, terms);
+  await recordChanges(tx, app, context, changes, known);
+  await storeTotals(
     tx,
-    deps,
+    app,
     context,
     terms,
     totals,
     given.map(({ after }) => after),
   );
-  await withdrawRequests(tx, deps, given, context.at);
+  await withdrawRequests(tx, app, context.at, given);
   return changes;
 }
 
@@ -56,20 +59,20 @@ export async function writePayments(
  */
 export async function settleRefunds(
   tx: Tx,
-  deps: Pick<LedgerDeps, "invoices">,
+  app: InTx,
   context: ChainContext,
   terms: TermsOf,
   ledger: readonly PaymentRow[],
 ): Promise<void> {
   const unchanged = ledger.map((row) => ({ before: row, after: row }));
   const { totals } = settle(unchanged, terms);
-  await settleInvoices(tx, deps, context, terms, totals, ledger);
+  await storeTotals(tx, app, context, terms, totals, ledger);
 }
 
 /** Stores the invoices' totals. `ledger` holds every payment of each of them, as stored. */
-async function settleInvoices(
+async function storeTotals(
   tx: Tx,
-  { invoices }: Pick<LedgerDeps, "invoices">,
+  app: InTx,
   { network, state, at }: ChainContext,
   terms: TermsOf,
   totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
@@ -83,7 +86,7 @@ async function settleInvoices(
     const aside = asideOf(ledgers.get(invoiceId) ?? [], asked, facts);
     return [[invoiceId, { ...own, aside }] as const];
   });
-  await invoices.settleInvoices(tx, network.id, terms, new Map(complete), state, at);
+  await settleInvoices(tx, app, at, network.id, terms, new Map(complete), state);
 }
 
 /** Computes each invoice's totals and the payments that change. */
@@ -118,7 +121,7 @@ function differs(one: PaymentRow, other: PaymentRow): boolean {
 /** Adds newly confirmed payments to the figures, and removes payments that are no longer confirmed. */
 function meter(
   tx: Tx,
-  { ids }: LedgerDeps,
+  { ids }: InTx,
   { at }: ChainContext,
   changes: readonly PaymentChange[],
   terms: TermsOf,
@@ -135,7 +138,7 @@ function meter(
 /** Records audit entries and emits events for payments whose status changed. */
 async function recordChanges(
   tx: Tx,
-  deps: LedgerDeps,
+  app: InTx,
   { at, network, state }: ChainContext,
   changes: readonly PaymentChange[],
   known: ReadonlyMap<Id<"transfer">, TransferRow>,
@@ -149,7 +152,7 @@ async function recordChanges(
     const view = { payment: after, transfer, notation: network.kind, tipHeight: state.tipHeight };
     const record = presentPayment(view);
     const past = before === null ? {} : presentPayment({ ...view, payment: before });
-    deps.journal.record(tx, at, {
+    app.journal.record(tx, at, {
       action: type,
       organizationId: after.organizationId,
       subjectType: "payment",
@@ -176,4 +179,31 @@ async function transfersOf(
     ids.filter((id) => !known.has(id)),
   );
   return new Map([...known, ...others]);
+}
+
+/**
+ * Withdraws the requested refunds that a change of payments leaves without a surplus: the invoice needs the money after
+ * all, or a reorganization removed it. Refunds that were sent stay. Reads nothing unless a refund is requested.
+ */
+export async function withdrawRequests(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  given: readonly PaymentChange[],
+): Promise<void> {
+  const asking = given.filter(({ after }) => after.refundRequested > 0n);
+  if (asking.length === 0) return;
+  const found = await readSurpluses(
+    tx,
+    asking.map(({ after }) => after.id),
+  );
+  const uncovered = [...found.values()]
+    .filter(({ payment, surplus }) => payment.refundRequested + payment.refunded > surplus)
+    .map(({ payment }) => payment.id);
+  if (uncovered.length === 0) return;
+  await tx.updateMany(
+    payments,
+    uncovered.map((id) => ({ where: { id }, set: { refundRequested: 0n } })),
+  );
+  await app.hooks.withdrawRefunds(tx, app, at, uncovered);
 }

@@ -1,3 +1,4 @@
+import type { App } from "../../../app.ts";
 import {
   commandsOf,
   neededReason,
@@ -7,9 +8,17 @@ import {
   type CommandFlag,
 } from "../../../api/declare/command.ts";
 import type { PresentedNetwork } from "./present.ts";
-import type { ChainService } from "./service.ts";
+import {
+  acceptGap,
+  acknowledgeAlarms,
+  auditBlocks,
+  findRefusedGap,
+  listNetworkStatuses,
+  scanBlocks,
+} from "./chain.ts";
+import { confirmHeldSubject, findHeldSubject } from "./held.ts";
 
-const command = commandsOf<ChainService>();
+const command = commandsOf<App>();
 
 const networkFlag: CommandFlag = {
   flags: "--network <id>",
@@ -28,7 +37,7 @@ export const chainCommands = [
     flags: [{ flags: "--probe", description: "ask every provider now" }],
     examples: ["till chain status", "till chain status --probe --json"],
     effect: "read",
-    handle: (service, call) => service.status({ isLive: call.isSet("probe") }),
+    handle: (app, call) => listNetworkStatuses(app, { isLive: call.isSet("probe") }),
     async present(statuses) {
       return (await import("./present.ts")).presentStatus(statuses);
     },
@@ -58,8 +67,8 @@ export const chainCommands = [
       "till chain scan --network ethereum --from 21000000 --to 21000000 --json",
     ],
     effect: "write-without-trial",
-    async handle(service, call) {
-      return service.scan(call.context, networkOf(call), await rangeOf(call), call.progress);
+    async handle(app, call) {
+      return scanBlocks(app, call.context, networkOf(call), await rangeOf(call), call.progress);
     },
     async present(report) {
       return (await import("./present.ts")).presentScan(report);
@@ -95,10 +104,10 @@ export const chainCommands = [
       "till chain audit --network tron --from 67000000 --to 67010000 --json",
     ],
     effect: "read",
-    async handle(service, call) {
+    async handle(app, call) {
       const from = await heightOf(call, "from");
       const to = await heightOf(call, "to");
-      return service.audit(call.flag("network") ?? "", {
+      return auditBlocks(app, call.flag("network") ?? "", {
         ...(from === null ? {} : { from }),
         ...(to === null ? {} : { to }),
       });
@@ -180,15 +189,20 @@ export const chainCommands = [
       "till chain acknowledge --network tron --subject 'blocks 67000000 to 67001999'",
     ],
     effect: "write",
-    handle: (service, call) =>
-      service.acknowledge(call.context, call.flag("network") ?? "", call.flag("subject") ?? null),
+    handle: (app, call) =>
+      acknowledgeAlarms(
+        app,
+        call.context,
+        call.flag("network") ?? "",
+        call.flag("subject") ?? null,
+      ),
     async present(acknowledged) {
       return (await import("./present.ts")).presentAcknowledged(acknowledged);
     },
-    async look(service, call) {
+    async look(app, call) {
       const id = call.flag("network") ?? "";
       const { presentStatus } = await import("./present.ts");
-      const { data } = presentStatus(await service.status({ isLive: false }));
+      const { data } = presentStatus(await listNetworkStatuses(app, { isLive: false }));
       const open = data.find(({ network }) => network === id)?.alarms.length ?? 0;
       return {
         subject: `${id}, ${String(open)} alarms`,
@@ -216,15 +230,15 @@ export const chainCommands = [
       'till chain accept-gap --network tron --from 67000000 --to 67001000 --reason "Pruned" --yes --json',
     ],
     effect: "write",
-    async handle(service, call) {
+    async handle(app, call) {
       const range = await rangeOf(call);
-      return service.acceptGap(call.context, networkOf(call), range, await reasonOf(call));
+      return acceptGap(app, call.context, networkOf(call), range, await reasonOf(call));
     },
     async present(asked) {
       return (await import("./present.ts")).presentAcceptedGap(asked);
     },
-    async look(service, call) {
-      const { from, to, parts } = await service.gapIn(networkOf(call), await rangeOf(call));
+    async look(app, call) {
+      const { from, to, parts } = await findRefusedGap(app, networkOf(call), await rangeOf(call));
       const refusals = parts.flatMap((part) => part.refusals);
       const words = refusals.map(({ provider, reason }) => `${provider}: ${reason}`);
       return {
@@ -262,15 +276,15 @@ export const chainCommands = [
       'till payments confirm-held trf_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Seen in two explorers" --yes --json',
     ],
     effect: "write",
-    async handle(service, call) {
-      return service.confirmHeld(call.context, call.argument("held"), await reasonOf(call));
+    async handle(app, call) {
+      return confirmHeldSubject(app, call.context, call.argument("held"), await reasonOf(call));
     },
     async present(held) {
       return (await import("./present.ts")).presentHeld(held);
     },
-    async look(service, call) {
+    async look(app, call) {
       const { presentHeld } = await import("./present.ts");
-      const before = presentHeld(await service.findHeld(call.argument("held")));
+      const before = presentHeld(await findHeldSubject(app, call.argument("held")));
       return {
         subject: `${before.id}, held since ${before.heldSince}`,
         facts: [

@@ -1,13 +1,14 @@
-import type { ModuleParts } from "../../../api/declare/feature-module.ts";
+import type { App } from "../../../app.ts";
 import { second } from "../../../kernel/clock.ts";
-import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { openAlarms, storedProviders } from "../../../platform/chain/state/provider-store.ts";
 import type { Labels, MetricGroup, Reading } from "../../../platform/metrics/metrics.ts";
 import { ageOf, counter, gauge } from "../../../platform/metrics/read-metrics.ts";
+import { countUnmatched } from "../inbox/store.ts";
+import { networkReadersOf } from "./readers.ts";
 
 /** Metrics of the networks from the store, the same on every server. */
-export function networkMetrics({ db, clock }: Pick<ModuleParts, "db" | "clock">): MetricGroup {
+export function networkMetrics({ db, clock }: App): MetricGroup {
   return {
     metrics: [
       gauge("till_network_tip_height", "Height of the newest block that was read.", "network"),
@@ -81,10 +82,9 @@ const providerSeries = [
 ];
 
 /** Metrics of the providers: their stored health, and the counts of this process. */
-export function providerMetrics({
-  db,
-  pools,
-}: Pick<ModuleParts, "db"> & { readonly pools: ReadonlyMap<string, ProviderPool> }): MetricGroup {
+export function providerMetrics(app: App): MetricGroup {
+  const { db } = app;
+  const readers = networkReadersOf(app);
   return {
     metrics: providerSeries,
     async read() {
@@ -93,7 +93,7 @@ export function providerMetrics({
         health,
         labels: { network, provider: health.provider },
       }));
-      const counted = [...pools].flatMap(([network, pool]) =>
+      const counted = [...readers].flatMap(([network, { pool }]) =>
         pool.counts().map((counts) => ({
           counts,
           labels: { network, provider: counts.provider },
@@ -127,6 +127,28 @@ export function providerMetrics({
           })),
         ),
         till_chain_alarms: tally(alarms.map(({ network, kind }) => ({ network, kind }))),
+      };
+    },
+  };
+}
+
+/** The number of unmatched transfers of each enabled network. */
+export function inboxMetrics({ db, config }: App): MetricGroup {
+  return {
+    metrics: [
+      gauge(
+        "till_unmatched_transfers",
+        "Unmatched transfers that await a merchant's decision.",
+        "network",
+      ),
+    ],
+    async read() {
+      const unmatched = await countUnmatched(db);
+      return {
+        till_unmatched_transfers: config.networks.map(({ id }) => ({
+          labels: { network: id },
+          value: unmatched.get(id) ?? 0,
+        })),
       };
     },
   };

@@ -7,7 +7,8 @@ import { formatMoney } from "../../../kernel/money/money.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { findTokenByContract } from "../../../platform/chain/networks.ts";
 import type { GapRow } from "../../../platform/chain/state/gaps.ts";
-import type { AskedGap, AuditReport, HeldSubject, NetworkStatus } from "./service.ts";
+import type { AskedGap, AuditReport, NetworkStatus } from "./chain.ts";
+import type { HeldSubject } from "./held.ts";
 import type { ScanReport } from "../watcher/readings/rescanner.ts";
 import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
 

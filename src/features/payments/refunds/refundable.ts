@@ -1,18 +1,19 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
+import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
-import { assert, notFound } from "../../../kernel/errors.ts";
+import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
-import type { Reader, Tx } from "../../../platform/database/database.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { ManagedByBilling } from "../../invoices/errors.ts";
 import { assignTransfer } from "../hash-claims/store.ts";
-import { applyRuling } from "../decisions/apply-ruling.ts";
-import { lockCase, type LockedCase } from "../decisions/locked-case.ts";
-import { dispositionAfter, isCounted, isVerified, rejectPayment } from "../ledger/payment-rules.ts";
+import { applyRuling, lockCase, type LockedCase } from "../decisions/ruling.ts";
+import {
+  dispositionAfter,
+  isCounted,
+  isVerified,
+  rejectedPayment,
+} from "../ledger/payment-rules.ts";
 import { freeOf, surplusInTime, surplusOf } from "../ledger/surplus.ts";
-import { settleRefunds } from "../ledger/write-payments.ts";
-import { withdrawRequests } from "./withdraw-requests.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
+import { settleRefunds, withdrawRequests } from "../ledger/write-payments.ts";
 import { payments, type PaymentRow } from "../table.ts";
 
 /** A locked payment with the part of it that can be refunded. */
@@ -28,36 +29,14 @@ export interface RefundablePayment extends LockedCase {
   readonly isVerified: boolean;
 }
 
-type Deps = LedgerDeps & {
-  readonly db: Reader;
-  /** Every configured network by id, including disabled ones. */
-  readonly networks: ReadonlyMap<string, Network>;
-};
-
-/** The payments as refunds see them. All calls except `find` run in the caller's transaction. */
-export type RefundLedger = Bound<typeof methods>;
-
-const methods = { find, lock, request, cancel, send, takeBack, cancelSent };
-
-export function makeRefundLedger(deps: Deps): RefundLedger {
-  return bind(deps, methods);
-}
-
-/** Returns a payment of any organization, for the operator. */
-async function find({ db }: Deps, paymentId: Id<"payment">): Promise<PaymentRow> {
-  const payment = await db.findOne(payments, "WHERE id = $1", [paymentId]);
-  if (payment === null) throw notFound();
-  return payment;
-}
-
 /** Locks a payment of an organization. 404 if the organization has no such payment, 409 `managed_by_billing`. */
-async function lock(
-  deps: Deps,
+export async function lockRefundable(
   tx: Tx,
+  app: InTx,
   organizationId: Id<"organization">,
   paymentId: Id<"payment">,
 ): Promise<RefundablePayment> {
-  const found = await lockCase(tx, deps, organizationId, paymentId);
+  const found = await lockCase(tx, app, organizationId, paymentId);
   const { payment, transfer, others, terms, stored } = found;
   const locked = terms.get(payment.invoiceId);
   assert(locked !== undefined, `${paymentId} belongs to a draft`);
@@ -87,8 +66,7 @@ async function lock(
  * Reserves a part of the payment's surplus for a refund that is requested. It reserves nothing against refunds of other
  * payments of the same transfer: of those, the one that is sent first takes the money.
  */
-function request(
-  _deps: Deps,
+export function reserveRefund(
   tx: Tx,
   { payment }: RefundablePayment,
   amount: bigint,
@@ -97,8 +75,7 @@ function request(
 }
 
 /** Ends the reservation of a requested refund that was rejected. */
-function cancel(
-  _deps: Deps,
+export function releaseRefund(
   tx: Tx,
   { payment }: RefundablePayment,
   amount: bigint,
@@ -111,12 +88,12 @@ function cancel(
  * neither waits for a decision nor counts when the rest of the price arrives later. Requested refunds of other payments
  * that the rest of the transfer does not cover are withdrawn.
  */
-async function send(
-  deps: Deps,
+export async function noteSentRefund(
   tx: Tx,
+  app: InTx,
+  at: Instant,
   found: RefundablePayment,
   amount: bigint,
-  at: Instant,
 ): Promise<void> {
   const { payment, others, terms } = found;
   const refunded: PaymentRow = {
@@ -126,14 +103,14 @@ async function send(
   };
   const isPaid = terms.get(payment.invoiceId)?.invoice.status === "paid";
   if (payment.status === "rejected") {
-    await saveRefunded(tx, deps, found, refunded, at);
+    await saveRefunded(tx, app, at, found, refunded);
     const unchanged = others.map((other) => ({ before: other, after: other }));
-    await withdrawRequests(tx, deps, unchanged, at);
+    await withdrawRequests(tx, app, at, unchanged);
   } else if (isCounted(payment) && isPaid) {
-    await saveRefunded(tx, deps, found, refunded, at);
+    await saveRefunded(tx, app, at, found, refunded);
   } else {
     const decision = payment.status === "review" ? "rejected" : "reversed";
-    await applyRuling(tx, deps, found, { decision, payments: [rejectPayment(refunded)] }, at);
+    await applyRuling(tx, app, at, found, { decision, payments: [rejectedPayment(refunded)] });
   }
 }
 
@@ -141,12 +118,12 @@ async function send(
  * Returns a refund that was sent to the requested ones, because its transaction does not prove it. Returns false if the
  * payment no longer has the surplus for it: then it must be rejected.
  */
-async function takeBack(
-  deps: Deps,
+export async function takeBackRefund(
   tx: Tx,
+  app: InTx,
+  at: Instant,
   found: RefundablePayment,
   amount: bigint,
-  at: Instant,
 ): Promise<boolean> {
   const { payment, surplus } = found;
   const isCovered = payment.refundRequested + payment.refunded <= surplus;
@@ -155,35 +132,35 @@ async function takeBack(
     refundRequested: payment.refundRequested + (isCovered ? amount : 0n),
     refunded: payment.refunded - amount,
   };
-  await saveRefunded(tx, deps, found, requested, at);
+  await saveRefunded(tx, app, at, found, requested);
   return isCovered;
 }
 
 /** Ends a refund that was sent but whose transaction was found in no block. */
-async function cancelSent(
-  deps: Deps,
+export async function releaseSentRefund(
   tx: Tx,
+  app: InTx,
+  at: Instant,
   found: RefundablePayment,
   amount: bigint,
-  at: Instant,
 ): Promise<void> {
   const { payment } = found;
-  await saveRefunded(tx, deps, found, { ...payment, refunded: payment.refunded - amount }, at);
+  await saveRefunded(tx, app, at, found, { ...payment, refunded: payment.refunded - amount });
 }
 
 /** Stores a payment whose sent refunds changed, with the effects on its transfer and on what invoices owe. */
 async function saveRefunded(
   tx: Tx,
-  deps: Deps,
+  app: InTx,
+  at: Instant,
   found: RefundablePayment,
   payment: PaymentRow,
-  at: Instant,
 ): Promise<void> {
   const { network, state, terms, stored } = found;
   await save(tx, payment);
   if (!isCounted(payment)) await dispose(tx, found, payment);
   const ledger = stored.map((row) => (row.id === payment.id ? payment : row));
-  await settleRefunds(tx, deps, { network, state, at }, terms, ledger);
+  await settleRefunds(tx, app, { network, state, at }, terms, ledger);
 }
 
 async function save(tx: Tx, { id, refundRequested, refunded }: PaymentRow): Promise<void> {

@@ -1,15 +1,19 @@
+import type { App } from "../../../app.ts";
 import { commandsOf, type CommandCall, type CommandFlag } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { NetworkKind } from "../../../platform/chain/networks.ts";
-import { sandboxFaults } from "./fault-commands.ts";
+import { sandboxFaults, wholeNumber } from "./fault-commands.ts";
 import { invoiceArgument, sandboxPayments } from "./payment-commands.ts";
-import type { SandboxService } from "./service.ts";
-import { wholeNumber } from "./whole-number.ts";
+import {
+  expireOnSandbox,
+  mineBlocks,
+  reorganizeSandbox,
+  simulatedIn,
+  waitUntilRead,
+} from "./sandbox.ts";
 
-export { chainCommands } from "../networks/commands.ts";
-
-const command = commandsOf<SandboxService>();
+const command = commandsOf<App>();
 
 const drop: CommandFlag = {
   flags: "--drop",
@@ -31,9 +35,9 @@ export const sandboxCommands = [
       "till sandbox expire inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "write-without-trial",
-    async handle(sandbox, call) {
+    async handle(app, call) {
       const invoiceId = call.argument("invoiceId") as Id<"invoice">;
-      await sandbox.expire(call.context, invoiceId);
+      await expireOnSandbox(app, call.context, invoiceId);
       return { invoiceId };
     },
     present: (done) => Promise.resolve(done),
@@ -47,11 +51,11 @@ export const sandboxCommands = [
     arguments: [{ name: "blocks", description: "the number of blocks (1)", isOptional: true }],
     examples: ["till sandbox mine", "till sandbox mine 3 --json"],
     effect: "write-without-trial",
-    async handle(sandbox, call) {
+    async handle(app, call) {
       const blocks = await wholeNumber("blocks", call.optionalArgument("blocks") ?? "1");
-      const head = await sandbox.mine(call.context, blocks);
-      await sandbox.untilRead(head);
-      return { kind: sandbox.network.kind, head };
+      const head = await mineBlocks(app, call.context, blocks);
+      await waitUntilRead(app, head);
+      return { kind: simulatedIn(app).network.kind, head };
     },
     present: ({ kind, head }) => presentHead(kind, head),
     columns: ["blockNumber", ["blockHash", "Hash"]],
@@ -81,11 +85,11 @@ export const sandboxCommands = [
       "till sandbox reorg --blocks 2 --json",
     ],
     effect: "write-without-trial",
-    async handle(sandbox, call) {
+    async handle(app, call) {
       const options = { drop: call.isSet("drop"), absentBlocks };
-      const change = await sandbox.reorganize(call.context, await replacedBy(call), options);
-      await sandbox.untilRead(change.tip);
-      return { kind: sandbox.network.kind, change, isDropped: options.drop };
+      const change = await reorganizeSandbox(app, call.context, await replacedBy(call), options);
+      await waitUntilRead(app, change.tip);
+      return { kind: simulatedIn(app).network.kind, change, isDropped: options.drop };
     },
     async present({ kind, change, isDropped }) {
       return {

@@ -1,9 +1,9 @@
+import type { App } from "../../../app.ts";
 import { commandsOf, section } from "../../../api/declare/command.ts";
 import type { SandboxFault } from "../../../platform/chain/sandbox/chain.ts";
-import type { SandboxService } from "./service.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { disturbProviders, healProviders } from "./sandbox.ts";
 
-const command = commandsOf<SandboxService>();
+const command = commandsOf<App>();
 
 /**
  * How long after the end of a failure a provider may stay excluded, in minutes: five until the next check of its logs,
@@ -32,10 +32,10 @@ export const sandboxFaults = [
       ],
       examples: [`till sandbox ${fault} 30`, `till sandbox ${fault} 0 --json`],
       effect: "write-without-trial",
-      async handle(sandbox, call) {
+      async handle(app, call) {
         const seconds = call.optionalArgument("seconds") ?? "60";
         const forMs = seconds === "0" ? 0 : (await wholeNumber("seconds", seconds)) * 1_000;
-        return { fault, until: await sandbox.disturb(call.context, fault, forMs) };
+        return { fault, until: await disturbProviders(app, call.context, fault, forMs) };
       },
       async present({ fault: shown, until }) {
         const { minute, toIso } = await import("../../../kernel/clock.ts");
@@ -53,7 +53,7 @@ export const sandboxFaults = [
     summary: "End all failures of the sandbox's providers, and check the providers at once",
     examples: ["till sandbox heal", "till sandbox heal --json"],
     effect: "write-without-trial",
-    handle: (sandbox, call) => sandbox.heal(call.context),
+    handle: (app, call) => healProviders(app, call.context),
     async present({ isChecked, providers }) {
       const { presentProvider } = await import("../networks/present.ts");
       return { isChecked, providers: providers.map(presentProvider) };
@@ -73,3 +73,10 @@ export const sandboxFaults = [
         : "till chain status, until a server has checked the providers",
   }),
 ];
+
+/** Parses a number of blocks or seconds in an argument. Throws InvalidRequest. */
+export async function wholeNumber(name: string, text: string): Promise<number> {
+  const { InvalidRequest } = await import("../../../kernel/errors.ts");
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  throw new InvalidRequest(`The number of ${name} must be a whole number from 1 to 999,999,999.`);
+}

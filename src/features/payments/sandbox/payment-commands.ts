@@ -1,9 +1,20 @@
+import type { App } from "../../../app.ts";
 import { commandsOf, type Column, type CommandArgument } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { SandboxBill, SandboxScenario, SandboxService, SentPayment } from "./service.ts";
+import {
+  getSandboxBill,
+  payOnSandbox,
+  payTogetherOnSandbox,
+  playScenario,
+  sendOnSandbox,
+  simulatedIn,
+  type SandboxBill,
+  type SandboxScenario,
+  type SentPayment,
+} from "./sandbox.ts";
 
-const command = commandsOf<SandboxService>();
+const command = commandsOf<App>();
 
 /** An invoice that the sandbox pays or changes. */
 export const invoiceArgument: CommandArgument = {
@@ -57,16 +68,16 @@ export const sandboxPayments = [
       "till sandbox pay inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 24.00 --json",
     ],
     effect: "write-without-trial",
-    async handle(sandbox, call) {
+    async handle(app, call) {
       const { parseMoneyField } = await import("../../../kernel/money/money.ts");
       const { tokenAsset } = await import("../../../kernel/money/asset.ts");
-      const bill = await sandbox.bill(call.argument("invoiceId") as Id<"invoice">);
+      const bill = await getSandboxBill(app, call.argument("invoiceId") as Id<"invoice">);
       const asset = tokenAsset(bill.token, bill.tokenDecimals);
       const given = call.flag("amount");
       const units =
         given === undefined ? bill.remaining : parseMoneyField("/amount", given, asset).units;
-      const transaction = await sandbox.pay(call.context, bill.invoiceId, units);
-      return { bill, payment: { transaction, amount: units }, network: sandbox.network };
+      const transaction = await payOnSandbox(app, call.context, bill.invoiceId, units);
+      return { bill, payment: { transaction, amount: units }, network: simulatedIn(app).network };
     },
     present: ({ bill, payment, network }) => presentPayment(network, bill, payment),
     columns: paymentColumns,
@@ -92,13 +103,13 @@ export const sandboxPayments = [
       `till sandbox send 0x${"be".repeat(20)} 5.00 --from 0x${"af".repeat(20)} --token USDC --json`,
     ],
     effect: "write-without-trial",
-    async handle(sandbox, call) {
+    async handle(app, call) {
       const token = call.flag("token") ?? "USDT";
       const amount = call.argument("amount");
       const from = call.flag("from") ?? "";
       const given = { from, to: call.argument("to"), token, amount };
-      const transaction = await sandbox.send(call.context, given);
-      return { given, transaction, network: sandbox.network };
+      const transaction = await sendOnSandbox(app, call.context, given);
+      return { given, transaction, network: simulatedIn(app).network };
     },
     present({ given: { token, amount, to }, transaction, network: { id, kind } }) {
       return Promise.resolve({
@@ -130,17 +141,17 @@ export const sandboxPayments = [
       "till sandbox batch inv_01kq3v5m8w2f6n9r4t7x0z1c3e --amounts 10,14.00 --json",
     ],
     effect: "write-without-trial",
-    async handle(sandbox, call) {
+    async handle(app, call) {
       const { parseMoneyField } = await import("../../../kernel/money/money.ts");
       const { tokenAsset } = await import("../../../kernel/money/asset.ts");
-      const bill = await sandbox.bill(call.argument("invoiceId") as Id<"invoice">);
+      const bill = await getSandboxBill(app, call.argument("invoiceId") as Id<"invoice">);
       const asset = tokenAsset(bill.token, bill.tokenDecimals);
       const amounts = (call.flag("amounts") ?? "")
         .split(",")
         .map((given, place) => parseMoneyField(`/amounts/${String(place)}`, given, asset));
       const units = amounts.map((each) => each.units);
-      const transaction = await sandbox.payTogether(call.context, bill.invoiceId, units);
-      return { bill, transaction, amounts, network: sandbox.network };
+      const transaction = await payTogetherOnSandbox(app, call.context, bill.invoiceId, units);
+      return { bill, transaction, amounts, network: simulatedIn(app).network };
     },
     async present({ bill, transaction, amounts, network }) {
       const { formatMoney } = await import("../../../kernel/money/money.ts");
@@ -172,10 +183,10 @@ export const sandboxPayments = [
         `till sandbox ${scenario} inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json`,
       ],
       effect: "write-without-trial",
-      async handle(sandbox, call) {
+      async handle(app, call) {
         const invoiceId = call.argument("invoiceId") as Id<"invoice">;
-        const played = await sandbox.play(call.context, invoiceId, scenario);
-        return { ...played, network: sandbox.network };
+        const played = await playScenario(app, call.context, invoiceId, scenario);
+        return { ...played, network: simulatedIn(app).network };
       },
       async present({ bill, sent, network }) {
         const data = await Promise.all(sent.map((one) => presentPayment(network, bill, one)));

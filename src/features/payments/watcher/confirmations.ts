@@ -1,7 +1,7 @@
-import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { App } from "../../../app.ts";
+import { second, type Instant } from "../../../kernel/clock.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
-import type { Database } from "../../../platform/database/database.ts";
 import {
   confirmingAmong,
   maturePayments,
@@ -10,7 +10,7 @@ import {
 } from "../ledger/store.ts";
 import type { TransferRow } from "../table.ts";
 import type { Candidate, Verifier } from "./receipt-verifier.ts";
-import type { Guard, Recorder } from "./recorder.ts";
+import { confirmPayments, type Guard } from "./recorder.ts";
 
 /** The largest number of payments that are verified and confirmed together. */
 const confirmationsMax = 500;
@@ -41,13 +41,12 @@ export interface Confirmations {
 }
 
 export function makeConfirmations(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
+  readonly app: App;
   readonly network: Network;
   readonly verifier: Verifier;
-  readonly recorder: Pick<Recorder, "confirm">;
 }): Confirmations {
-  const { db, clock, network, verifier, recorder } = deps;
+  const { app, network, verifier } = deps;
+  const { db, clock } = app;
   let confirmedUpTo = firstPosition;
   let releasedAt: Instant = 0;
 
@@ -80,7 +79,9 @@ export function makeConfirmations(deps: {
       let state = recorded;
       while (Math.abs(clock.now() - begun) < confirmingForMs) {
         const { verified, isMore } = await find(state.tipHeight, []);
-        if (verified.length > 0) state = await recorder.confirm(guard, state, verified);
+        if (verified.length > 0) {
+          state = await confirmPayments(app, network, guard, state, verified);
+        }
         if (!isMore) return false;
       }
       return true;

@@ -1,4 +1,3 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
@@ -22,9 +21,6 @@ export interface Judgement {
   readonly denied: ReadonlySet<string>;
 }
 
-/** Decides whether transfers that a later reading found are really on the chain. */
-export type Judge = Bound<typeof methods>;
-
 /** The largest number of missing transfers of one reading that are judged and reported individually. */
 const judgedMax = 50;
 
@@ -34,17 +30,12 @@ interface Deps {
   readonly scanner: Pick<Scanner, "network" | "read">;
 }
 
-const methods = { judge };
-
-export function makeJudge(deps: Deps): Judge {
-  return bind(deps, methods);
-}
-
 /**
- * Asks another provider for the transfers of a reading that are not on record. Without another provider, the reading
+ * Decides whether transfers that a later reading found are really on the chain: asks another provider for those that are
+ * not on record. Without another provider, the reading
  * is believed: its payments are still verified before they are confirmed.
  */
-async function judge(
+export async function judgeReading(
   deps: Deps,
   reading: RangeReading,
   other: ChainClient | null,

@@ -19,9 +19,9 @@ import { isContradicted, rowsOutside } from "../../../platform/chain/state/readi
 import { dropReadings, readingsOf } from "../../../platform/chain/state/readings.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../platform/database/database.ts";
-import { makeJudge, rangeOf, type Judge, type Judgement } from "./judgement.ts";
+import { oldestHold, watchedSince } from "../../invoices/holds/watched-addresses.ts";
+import { judgeReading, rangeOf, type Judgement } from "./judgement.ts";
 import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "./chain-reader.ts";
-import type { WatchTimes } from "../ledger/invoices-port.ts";
 import { hasRefused, isRefusedBy, refusalsOf, reportGaps, type ProviderRefusal } from "./gaps.ts";
 import {
   chooseReader,
@@ -66,14 +66,12 @@ interface Deps {
   readonly clock: Clock;
   readonly network: Network;
   readonly journal: Journal;
-  readonly invoices: WatchTimes;
   readonly pool: Pick<ProviderPool, "providers" | "health" | "distrust">;
   readonly alarms: ChainAlarms;
   readonly scanner: Scanner;
 }
 
 type State = Deps & {
-  readonly judge: Judge;
   readonly pace: Pace;
   readonly sizes: Map<string, RangeSize>;
   readonly candidates: ReadingCandidates;
@@ -96,7 +94,6 @@ export function makeProviderCrossCheck(deps: Deps): ProviderCrossCheck {
   const self: State = {
     ...deps,
     pace,
-    judge: makeJudge(deps),
     candidates: makeReadingCandidates(clock, pool, pace),
     sizes: new Map(),
     takenBack: new Set(),
@@ -138,10 +135,10 @@ function sizeOf({ network, sizes }: State, provider: string): RangeSize {
 
 /** Estimates the lowest block that can hold a payment for an open hold from the block time; cached for an hour. */
 async function oldestHeight(self: State, { tipHeight, tipSeenAt }: NetworkState): Promise<number> {
-  const { db, clock, network, invoices } = self;
+  const { db, clock, network } = self;
   const now = clock.now();
   if (self.oldest !== null && Math.abs(now - self.oldest.at) < hour) return self.oldest.height;
-  const since = await invoices.oldestHold(db, network.id);
+  const since = await oldestHold(db, network.id);
   const blocks = since === null ? 0 : Math.ceil((tipSeenAt - since) / network.blockTimeMs);
   self.oldest = {
     at: now,
@@ -182,11 +179,11 @@ async function nextRange(self: State): Promise<NextRange | null> {
   const isLeftOut = (gap: GapRow) => gap.acceptedAt !== null || mayRead(gap).length === 0;
   const leftOut = gaps.filter(isLeftOut).map(rangeOfGap);
   const rows = rowsOutside(await readingsOf(db, network.id), leftOut);
-  const oldestHold = rows.some(isOfEarlierVersion) ? await oldestHeight(self, state) : 0;
+  const oldest = rows.some(isOfEarlierVersion) ? await oldestHeight(self, state) : 0;
   const { cursorHeight } = state;
   const open = gaps.filter((gap) => !isLeftOut(gap));
   const due =
-    nextDueRange(rows, { cursorHeight, now, oldestHold }, network.maxLogRange) ??
+    nextDueRange(rows, { cursorHeight, now, oldestHold: oldest }, network.maxLogRange) ??
     endOfNewest(open, cursorHeight, network.maxLogRange);
   if (due === null) return null;
   const below = gaps.findLast(({ fromHeight }) => fromHeight <= due.to) ?? null;
@@ -261,7 +258,7 @@ async function readRange(
   guard: Guard,
   { range, reader, able, due, isGap = false }: ReadRequest,
 ): Promise<Judgement> {
-  const { scanner, judge, candidates, network } = self;
+  const { scanner, candidates, network } = self;
   try {
     // The daily reading of wallets has passed over a gap, and has not waited for it.
     const addresses = isGap ? "all" : "watched";
@@ -274,7 +271,7 @@ async function readRange(
     }
     reportUnreadable(self, reader.provider, reading.unreadable);
     if (due !== null) await assertOneChain(due, reading, other);
-    const judgement = await judge.judge(reading, other);
+    const judgement = await judgeReading(self, reading, other);
     // Blocks that have all of their readings get none from the reading of a gap, which is about wallets then.
     const close =
       due === null || due.rows.length === 0
@@ -303,9 +300,9 @@ async function enter(
   { difference, provenLeftOut }: Judgement,
   close: RecordOptions["close"],
 ): Promise<void> {
-  const { db, clock, network, invoices, alarms, scanner } = self;
+  const { db, clock, network, alarms, scanner } = self;
   const { fresh } = difference;
-  const since = await invoices.watchedSince(
+  const since = await watchedSince(
     db,
     network.id,
     fresh.map(({ to }) => to),

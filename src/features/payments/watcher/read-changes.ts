@@ -21,9 +21,9 @@ import {
   type Recipients,
 } from "./chain-reader.ts";
 import { marksAbove } from "../../invoices/holds/marks.ts";
+import { watchedAddresses, watchedAmong } from "../../invoices/holds/watched-addresses.ts";
 import { activeAddresses, activeAmong } from "../../wallets/store.ts";
 import { withinInboxLimit } from "../ledger/inbox-limit.ts";
-import type { Invoices } from "../ledger/invoices-port.ts";
 import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";
 import type { TransferRow } from "../table.ts";
 import { isStillThere } from "./receipt-verifier.ts";
@@ -60,7 +60,6 @@ export interface ChangesRequest {
   /** The network's individual providers. */
   readonly providers: readonly ChainClient[];
   readonly network: Network;
-  readonly invoices: Pick<Invoices, "watchedAddresses" | "watchedAmong" | "matchHolds">;
   readonly state: NetworkStateRow;
   readonly heads: Heads;
   readonly times: BlockTimes;
@@ -108,7 +107,7 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
   const orphaned = compared.orphaned.filter((row) => !mayHide(read.unreadable, row));
   const changed = [...compared.fresh, ...compared.moved.map(({ log }) => log)];
   const marks = await marksOnChain(request, changed);
-  const { kept: fresh } = await withinInboxLimit(db, request.invoices, network, compared.fresh, {
+  const { kept: fresh } = await withinInboxLimit(db, network, compared.fresh, {
     tipHeight: read.to.height,
     hashes: marks,
   });
@@ -175,19 +174,13 @@ async function assertGone(client: ChainClient, orphaned: readonly TransferRow[])
  * active wallets too.
  */
 export async function recipientsOf(
-  {
-    db,
-    network,
-    invoices,
-  }: Pick<ChangesRequest, "db" | "network"> & {
-    readonly invoices: Pick<Invoices, "watchedAddresses" | "watchedAmong">;
-  },
+  { db, network }: Pick<ChangesRequest, "db" | "network">,
   revocable: readonly TransferRow[],
   { hasWallets = false } = {},
 ): Promise<Recipients> {
   const paid = revocable.map(({ toAddress }) => toAddress);
   const limit = recipientsMax + 1;
-  const held = await invoices.watchedAddresses(db, network.id, limit);
+  const held = await watchedAddresses(db, network.id, limit);
   const active = hasWallets ? await activeAddresses(db, network.id, limit) : [];
   const all = new Set<Address>([...held, ...active, ...paid]);
   if (all.size <= recipientsMax) {
@@ -198,7 +191,7 @@ export async function recipientsOf(
     among: async (addresses) =>
       new Set([
         ...paid,
-        ...(await invoices.watchedAmong(db, network.id, addresses)),
+        ...(await watchedAmong(db, network.id, addresses)),
         ...(hasWallets ? await activeAmong(db, network.id, addresses) : []),
       ]),
   };

@@ -1,5 +1,4 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock } from "../../../kernel/clock.ts";
+import type { App, InTx } from "../../../app.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { fillGaps, noteRefusals } from "../../../platform/chain/state/gaps.ts";
@@ -10,9 +9,8 @@ import {
   replaceState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Tx } from "../../../platform/database/database.ts";
+import type { Tx } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
 import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { AnswerDropped } from "./chain-reader.ts";
 import type { ChainChanges } from "./read-changes.ts";
@@ -34,12 +32,6 @@ export interface ScanFindings {
   readonly disabledTokens: readonly string[];
 }
 
-export interface RecorderDeps extends LedgerDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly network: Network;
-}
-
 /**
  * The largest number of new transfers in one transaction, so that other writers do not wait for a full block. A larger
  * transaction takes more CPU per transfer, because its rows survive garbage collections until the commit.
@@ -55,27 +47,20 @@ export interface RecordedScan {
   readonly hasMature: boolean;
 }
 
-export type Recorder = Bound<typeof methods>;
-
 const nothingNew = { fresh: [], moved: [], orphaned: [], contradicting: [] };
-
-const methods = { record, goBack, skip, confirm, confirmWithin };
-
-export function makeRecorder(deps: RecorderDeps): Recorder {
-  return bind(deps, methods);
-}
 
 /**
  * Stores a scan's findings. If there are very many, the first transactions write transfers only, and the last one
  * advances the state: an interrupted scan is repeated and finds those transfers stored.
  */
-async function record(
-  deps: RecorderDeps,
+export async function recordScan(
+  app: App,
+  network: Network,
   guard: Guard,
   stored: NetworkStateRow,
   { changes, verified, disabledTokens }: ScanFindings,
 ): Promise<RecordedScan> {
-  const { db, clock, network } = deps;
+  const { db, clock } = app;
   const batches = batchesOf(changes.difference, freshMax);
   let hasMature = batches.length > 1;
   let state = stored;
@@ -98,8 +83,8 @@ async function record(
     const foundMature = await db.write(watcherContext, async (tx) => {
       await guard(tx);
       await advance(tx, before, after);
-      const isMature = await applyChainDiff(tx, deps, input);
-      if (isLast) await close(deps, tx, changes, before, after);
+      const isMature = await applyChainDiff(tx, app, input);
+      if (isLast) await close(tx, network, changes, before, after);
       return isMature;
     });
     hasMature ||= foundMature;
@@ -112,8 +97,9 @@ async function record(
  * Sets the cursor back to a final block. The blocks above it are read again, and transfers that have left the chain
  * are reverted as in any reorganization.
  */
-async function goBack(
-  { db, clock, network }: RecorderDeps,
+export async function setCursorBack(
+  { db, clock }: App,
+  network: Network,
   guard: Guard,
   before: NetworkStateRow,
   base: Head,
@@ -137,8 +123,9 @@ async function goBack(
  * Sets the cursor to the block above a gap, so that newer blocks are read. The gap stays on record as unread, with the
  * block above it, until a later reading fills it. It keeps the holds of the network.
  */
-async function skip(
-  { db, clock, network }: RecorderDeps,
+export async function skipGap(
+  { db, clock }: App,
+  network: Network,
   guard: Guard,
   before: NetworkStateRow,
   { from, to, refusals, endHash, above }: FoundGap,
@@ -166,26 +153,27 @@ async function skip(
 }
 
 /** Confirms more payments at the stored tip, and returns the new state. */
-async function confirm(
-  deps: RecorderDeps,
+export async function confirmPayments(
+  app: App,
+  network: Network,
   guard: Guard,
   before: NetworkStateRow,
   verified: readonly Candidate[],
 ): Promise<NetworkStateRow> {
-  return deps.db.write(watcherContext, async (tx) => {
+  return app.db.write(watcherContext, async (tx) => {
     await guard(tx);
-    return confirmWithin(deps, tx, before, verified);
+    return confirmPaymentsIn(tx, app, network, before, verified);
   });
 }
 
 /** Confirms payments at the stored tip in a transaction. Throws AnswerDropped if the state has changed. */
-async function confirmWithin(
-  deps: RecorderDeps,
+export async function confirmPaymentsIn(
   tx: Tx,
+  app: InTx,
+  network: Network,
   before: NetworkStateRow,
   verified: readonly Candidate[],
 ): Promise<NetworkStateRow> {
-  const { clock, network } = deps;
   const after = { ...before, version: before.version + 1 };
   await advance(tx, before, after);
   const input = {
@@ -194,9 +182,9 @@ async function confirmWithin(
     difference: nothingNew,
     verified,
     marks: [],
-    at: clock.now(),
+    at: app.clock.now(),
   };
-  await applyChainDiff(tx, deps, input);
+  await applyChainDiff(tx, app, input);
   return after;
 }
 
@@ -208,8 +196,8 @@ async function advance(tx: Tx, before: NetworkStateRow, after: NetworkStateRow):
 
 /** Completes a scan whose transfers are all stored: notes the reading, the kept blocks and the final transfers. */
 async function close(
-  { network }: RecorderDeps,
   tx: Tx,
+  network: Network,
   changes: ChainChanges,
   before: NetworkStateRow,
   after: NetworkStateRow,

@@ -1,3 +1,4 @@
+import type { App } from "../../../app.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { createAlarms, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, Heads, UnreadableLog } from "../../../platform/chain/client.ts";
@@ -16,7 +17,6 @@ import { readingsOf } from "../../../platform/chain/state/readings.ts";
 import type { Database } from "../../../platform/database/database.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import { isSame, type WindowDifference } from "../ledger/chain-diff.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
 import { makeAncestorTimes } from "./ancestor-times.ts";
 import type { BlockTimes } from "./block-times.ts";
 import {
@@ -43,10 +43,11 @@ import { findChanges, recipientsMax, type ChainChanges } from "./read-changes.ts
 import { lowestUnsettled } from "./readings/reading-plan.ts";
 import { beginWalletReading } from "./readings/wallet-rounds.ts";
 import { makeVerifier } from "./receipt-verifier.ts";
-import { makeRecorder, watcherContext, type Guard, type Recorder } from "./recorder.ts";
+import { recordScan, setCursorBack, skipGap, watcherContext, type Guard } from "./recorder.ts";
 import { makeTransferVerifier } from "./transfer-verifier.ts";
 
-export interface WatcherDeps extends LedgerDeps {
+export interface WatcherDeps {
+  readonly app: App;
   readonly db: Database;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -103,7 +104,7 @@ const droppedOfOneMax = 3;
 type ScanDeps = WatcherDeps & { readonly alarms: ChainAlarms };
 
 export function makeWatcher(deps: WatcherDeps): Watcher {
-  const { db, clock, network, times } = deps;
+  const { app, db, clock, network, times } = deps;
   const logger = deps.logger.child({ network: network.id });
   const alarms = deps.alarms ?? createAlarms({ clock, logger });
   const own: ScanDeps = { ...deps, logger, alarms };
@@ -112,13 +113,12 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     ...deps,
     verifier: makeVerifier({ ...own, subject: "transfer" }),
   });
-  const recorder = makeRecorder(deps);
   const finality = makeFinalityCheck(own);
   const tip = makeTipCheck(own);
   const rangeSize = makeRangeSize(network.maxLogRange);
   const gaps = makeGapSearch({ ...own, rangeSize });
-  const readChanges = makeChangeReader(own, { recorder, finality, tip, gaps, rangeSize });
-  const confirmations = makeConfirmations({ ...deps, verifier, recorder });
+  const readChanges = makeChangeReader(own, { finality, tip, gaps, rangeSize });
+  const confirmations = makeConfirmations({ ...deps, verifier });
   const disabledTokens = makeTokenCheck(own);
   const problems = makeProblemReport(own);
 
@@ -139,7 +139,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     const isUnchanged = isSame(changes.difference) && verified.length === 0;
     if (isUnchanged && !isWorthWriting(state, after)) return false;
     const findings = { changes, verified, disabledTokens: disabled };
-    const recorded = await recorder.record(guard, state, findings);
+    const recorded = await recordScan(app, network, guard, state, findings);
     const hasMore = isMore && (await confirmations.confirmOthers(guard, recorded.state));
     return isBehind(after) || hasMore || recorded.hasMature;
   }
@@ -222,20 +222,18 @@ async function begin(
 function makeChangeReader(
   deps: ScanDeps,
   {
-    recorder,
     finality,
     tip,
     gaps,
     rangeSize,
   }: {
-    readonly recorder: Recorder;
     readonly finality: FinalityCheck;
     readonly tip: TipCheck;
     readonly gaps: GapSearch;
     readonly rangeSize: RangeSize;
   },
 ): (state: NetworkStateRow, guard: Guard) => Promise<ChainChanges | null> {
-  const { network, client } = deps;
+  const { app, network, client } = deps;
   const ancestors = makeAncestorTimes(deps);
 
   async function read(
@@ -246,7 +244,7 @@ function makeChangeReader(
   ): Promise<ChainChanges | null> {
     const base = await finality.changedSince(state, heads);
     if (base !== null) {
-      await recorder.goBack(guard, state, base, heads.latest.height);
+      await setCursorBack(app, network, guard, state, base, heads.latest.height);
       return null;
     }
     tip.assertNotBehind(state, heads.latest.height);
@@ -277,7 +275,7 @@ function makeChangeReader(
     const gap = await gaps.step(state, heads);
     if (gap === "searching") return null;
     if (gap !== null && "found" in gap) {
-      await recorder.skip(guard, state, gap.found, heads.latest.height);
+      await skipGap(app, network, guard, state, gap.found, heads.latest.height);
       return null;
     }
     try {

@@ -1,4 +1,4 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
+import type { App, InTx } from "../../../app.ts";
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
@@ -10,12 +10,11 @@ import type { Tx, WriteContext } from "../../../platform/database/database.ts";
 import { compareToRefund, mayBeRequested } from "../../payments/ledger/surplus.ts";
 import { paymentsOfInvoice } from "../../payments/ledger/store.ts";
 import { readSurpluses } from "../../payments/ledger/read-surpluses.ts";
-import type { RefundablePayment } from "../../payments/refunds/refundable.ts";
-import { readRefundAddress } from "./refund-address.ts";
+import { lockRefundable, type RefundablePayment } from "../../payments/refunds/refundable.ts";
 import { NotRefundable, TooManyRefundRequests } from "../errors.ts";
-import { confirmationsForRefund, tooEarly } from "../rules.ts";
-import { add, type RefundDependencies } from "../service.ts";
-import { rejectedRequestsMax } from "../rules.ts";
+import { readRefundAddress } from "../refund-address.ts";
+import { addRefund } from "../refunds.ts";
+import { confirmationsForRefund, rejectedRequestsMax, tooEarly } from "../rules.ts";
 import { hasOpenRefund, isLeftToMerchant, lockOpenRefund } from "../store.ts";
 
 /** The invoice of a checkout. */
@@ -46,14 +45,7 @@ export interface RefundOffer {
   readonly address: string;
 }
 
-/** Payers' requests for refunds. Anybody with the link to the checkout can make them. */
-export type PayerRefunds = Bound<typeof methods>;
-
-const methods = { offer, request };
-
-export function makePayerRefunds(deps: RefundDependencies): PayerRefunds {
-  return bind(deps, methods);
-}
+// Payers' requests for refunds. Anybody with the link to the checkout can make them.
 
 interface Asked {
   readonly found: RefundablePayment;
@@ -65,14 +57,14 @@ interface Asked {
  * are a hash and an address of the network, 409 `not_refundable`, `refund_too_early`, `too_many_refund_requests`, 422
  * `refund_address_refused`.
  */
-function offer(
-  deps: RefundDependencies,
+export function offerPayerRefund(
+  app: App,
   context: WriteContext,
   invoice: RefundedInvoice,
   input: RefundInput,
 ): Promise<RefundOffer | null> {
-  return deps.db.write(context, async (tx) => {
-    const asked = await ask(deps, tx, invoice, input);
+  return app.db.write(context, async (tx) => {
+    const asked = await ask(tx, app, invoice, input);
     if (asked === null) return null;
     const { found, address } = asked;
     const { payment, network } = found;
@@ -87,19 +79,19 @@ function offer(
 
 /**
  * Requests a refund of the whole surplus of a payment. One of the payment that is open already stays as it is. Problems as
- * for `offer`.
+ * for `offerPayerRefund`.
  */
-async function request(
-  deps: RefundDependencies,
+export async function requestPayerRefund(
   tx: Tx,
+  app: InTx,
   invoice: RefundedInvoice,
   input: RefundInput,
 ): Promise<RequestResult> {
-  const asked = await ask(deps, tx, invoice, input);
+  const asked = await ask(tx, app, invoice, input);
   if (asked === null) return "open";
   const { found, address } = asked;
   if (input.amount !== undefined && input.amount !== amountOf(found)) return "changed";
-  await add(deps, tx, found, "payer", found.free, address);
+  await addRefund(tx, app, found, "payer", found.free, address);
   return "requested";
 }
 
@@ -109,8 +101,8 @@ function amountOf({ payment, free }: RefundablePayment): string {
 }
 
 async function ask(
-  deps: RefundDependencies,
   tx: Tx,
+  app: InTx,
   invoice: RefundedInvoice,
   input: RefundInput,
 ): Promise<Asked | null> {
@@ -124,7 +116,7 @@ async function ask(
   }
   const paymentId = await findPayment(tx, invoice, hash);
   if (paymentId === null) throw nothing();
-  const found = await deps.payments.lock(tx, invoice.organizationId, paymentId);
+  const found = await lockRefundable(tx, app, invoice.organizationId, paymentId);
   if ((await lockOpenRefund(tx, paymentId)) !== null) return null;
   if (await isLeftToMerchant(tx, paymentId)) {
     // A stranger may have submitted the hash, which is public: says no more than that there is nothing.
@@ -132,13 +124,10 @@ async function ask(
   }
   if (found.free === 0n) throw nothing();
   if (!found.isConfirmed || !found.isVerified) throw tooEarly(found, payerMustWait(found));
-  const address = await readRefundAddress(
-    tx,
-    deps.networks,
-    found.network,
-    invoice.organizationId,
-    { text: input.address, paidTo: found.transfer.toAddress },
-  );
+  const address = await readRefundAddress(tx, app, found.network, invoice.organizationId, {
+    text: input.address,
+    paidTo: found.transfer.toAddress,
+  });
   return { found, address };
 }
 

@@ -1,21 +1,23 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock, Instant } from "../../../kernel/clock.ts";
+import type { App, InTx } from "../../../app.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
 import type { ChainClient, Receipt } from "../../../platform/chain/client.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
-import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
+import { restSubject } from "../../../platform/chain/state/alarms.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import { endAlarms as endStoredAlarms } from "../../../platform/chain/state/provider-store.ts";
-import type { Database, Tx, WriteContext } from "../../../platform/database/database.ts";
+import type { Tx, WriteContext } from "../../../platform/database/database.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
-import type { Logger } from "../../../platform/logger/index.ts";
 import { assertConfirmable, heldAlarm, opinionOf } from "../../payments/networks/held.ts";
-import { HeldNotConfirmed } from "../../payments/errors.ts";
-import type { RefundLedger } from "../../payments/refunds/refundable.ts";
+import { HeldNotConfirmed, ProviderUnusable } from "../../payments/errors.ts";
+import type { AskedNetwork } from "../../payments/hooks.ts";
+import { networkReadersOf } from "../../payments/networks/readers.ts";
+import { lockRefundable, takeBackRefund } from "../../payments/refunds/refundable.ts";
+import type { Guard } from "../../payments/watcher/recorder.ts";
 import { addressOwners } from "../../wallets/store.ts";
-import { withdrawn, writeRefund, type RefundJournal } from "../changes.ts";
+import { withdrawn, writeRefund } from "../changes.ts";
 import {
   attemptsMax,
   denialsMax,
@@ -25,27 +27,11 @@ import {
   unexamined,
   waitMs,
 } from "./evidence.ts";
-import { viewOf, type HeldRefund, type RefundOpinion } from "../present.ts";
+import { viewOf, type HeldRefund, type RefundOpinion } from "../records.ts";
+import { getAnyRefund } from "../refunds.ts";
 import type { RefundRefusal } from "../status.ts";
 import { dueRefunds, lockRefund, saveRefund, sentAmong } from "../store.ts";
 import type { RefundRow } from "../table.ts";
-
-/** Called in the transaction of each change; throws if this process may no longer write. */
-type Guard = (tx: Tx) => Promise<void>;
-
-export interface RefundExaminerDeps extends RefundJournal {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly network: Network;
-  /** The individual providers. */
-  readonly providers: readonly ChainClient[];
-  readonly payments: RefundLedger;
-  readonly alarms?: ChainAlarms;
-}
-
-/** Verifies the transactions that merchants named for refunds on one network. */
-export type RefundExaminer = { readonly network: Network } & Bound<typeof methods>;
 
 /** The number of refunds that are examined concurrently. */
 const batchMax = 20;
@@ -71,67 +57,69 @@ type Verdict =
   | { readonly unknown: { readonly isAway: boolean } }
   | "unread";
 
-const methods = { examine, findHeld, confirmHeld };
-
 const heldKinds = ["refund_held"] as const;
-
-export function makeRefundExaminer(deps: RefundExaminerDeps): RefundExaminer {
-  const { network } = deps;
-  const logger = deps.logger.child({ network: network.id });
-  return { network, ...bind({ ...deps, logger }, methods) };
-}
 
 /**
  * Examines a bounded batch of due refunds, after a scan of the watcher and under its lease. Returns true if more may be
  * due.
  */
-async function examine(deps: RefundExaminerDeps, guard: Guard): Promise<boolean> {
-  const { db, clock, network } = deps;
+export async function examineRefunds(
+  app: App,
+  asked: AskedNetwork,
+  guard: Guard,
+): Promise<boolean> {
+  const { db, clock } = app;
+  const { network } = asked;
   const state = await networkState(db, network.id);
   if (state === null) return false;
   const { cursorHeight } = state;
-  await endAlarms(deps);
+  await endAlarms(app, asked);
   const due = await dueRefunds(db, network.id, clock.now(), cursorHeight, batchMax);
-  await Promise.all(due.map((refund) => examineOne(deps, refund, cursorHeight, guard)));
+  await Promise.all(due.map((refund) => examineOne(app, asked, refund, cursorHeight, guard)));
   return due.length === batchMax;
 }
 
 /** Examines one refund. A failure postpones it and does not block the others. */
 async function examineOne(
-  deps: RefundExaminerDeps,
+  app: App,
+  asked: AskedNetwork,
   refund: RefundRow,
   cursorHeight: number,
   guard: Guard,
 ): Promise<void> {
   try {
-    if (refund.status === "confirmed") await reopen(deps, refund, guard);
-    else await conclude(deps, refund, await verdictOn(deps, refund, cursorHeight), guard);
+    if (refund.status === "confirmed") await reopen(app, refund, guard);
+    else {
+      await conclude(app, asked, refund, await verdictOn(app, asked, refund, cursorHeight), guard);
+    }
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    deps.logger.error({ refund: refund.id, err: error }, "a refund could not be examined");
-    await conclude(deps, refund, "unread", guard);
+    const logger = app.logger.child({ network: asked.network.id });
+    logger.error({ refund: refund.id, err: error }, "a refund could not be examined");
+    await conclude(app, asked, refund, "unread", guard);
   }
 }
 
 /** Asks providers until two agree, or the only one. */
 async function verdictOn(
-  deps: RefundExaminerDeps,
+  app: App,
+  asked: AskedNetwork,
   refund: RefundRow,
   cursorHeight: number,
 ): Promise<Verdict> {
-  const { providers } = deps;
+  const { providers } = asked;
   const needed = Math.min(2, providers.length);
   const missing = new Map<ChainClient, { readonly provider: string; readonly isAway: boolean }>();
   let first: Finding | null = null;
   const left = [...providers];
   for (const client of left) {
     const { provider } = client;
-    const found = await receiptOf(deps, client, refund, first?.receipt ?? null);
+    const found = await receiptOf(asked, client, refund, first?.receipt ?? null);
     if (found === null || found === "away") {
       missing.set(client, { provider, isAway: found === "away" });
       continue;
     }
-    const finding = { receipt: found, refusal: await judge(deps, refund, found) };
+    const finding = { receipt: found, refusal: await judge(app, asked, refund, found) };
     if (finding.refusal !== null && found.unreadableLogs !== undefined) {
       missing.set(client, { provider, isAway: true });
       continue;
@@ -158,7 +146,7 @@ async function verdictOn(
   const isOutOfPatience =
     refund.blockHash === first.receipt.blockHash &&
     refund.heldAttempts >= heldAttemptsMax &&
-    deps.alarms?.holds("refund_held", refund.id) !== true;
+    asked.alarms?.holds("refund_held", refund.id) !== true;
   if (isOutOfPatience && first.refusal === null) return { confirmed: first.receipt };
   return { held: first, provider: absent.provider, isContradicted: false };
 }
@@ -169,7 +157,7 @@ function agrees(one: Finding, other: Finding): boolean {
 
 /** Reads the receipt of a refund's transaction, or the logs of the block in which another provider has it. */
 async function receiptOf(
-  { network }: RefundExaminerDeps,
+  { network }: AskedNetwork,
   provider: ChainClient,
   refund: RefundRow,
   placed: Receipt | null,
@@ -185,7 +173,8 @@ async function receiptOf(
 }
 
 async function judge(
-  { db, network }: RefundExaminerDeps,
+  { db }: App,
+  { network }: AskedNetwork,
   refund: RefundRow,
   receipt: Receipt,
 ): Promise<RefundRefusal | null> {
@@ -196,38 +185,39 @@ async function judge(
 
 /** Stores the result of an examination, unless the refund has changed meanwhile. */
 async function conclude(
-  deps: RefundExaminerDeps,
+  app: App,
+  asked: AskedNetwork,
   examined: RefundRow,
   verdict: Verdict,
   guard: Guard,
 ): Promise<void> {
-  await deps.db.write(context, async (tx) => {
+  await app.db.write(context, async (tx) => {
     await guard(tx);
     const refusal = finalRefusal(examined, verdict);
     if (refusal !== null) {
-      await takeBack(deps, tx, examined, refusal);
+      await takeBack(tx, app, examined, refusal);
       return;
     }
     const refund = await lockUnchanged(tx, examined);
     if (refund === null) return;
     if (typeof verdict === "object" && "confirmed" in verdict) {
-      await confirm(deps, tx, refund, verdict.confirmed);
-    } else await saveRefund(tx, { ...refund, ...postponed(refund, verdict, deps.clock.now()) });
+      await confirm(tx, app, refund, verdict.confirmed);
+    } else await saveRefund(tx, { ...refund, ...postponed(refund, verdict, app.clock.now()) });
   });
-  report(deps, examined, verdict);
+  report(asked, examined, verdict);
 }
 
 /** Confirms a locked refund by the receipt that pays it. */
 function confirm(
-  deps: RefundExaminerDeps,
   tx: Tx,
+  app: InTx,
   refund: RefundRow,
   { blockHeight, blockHash }: Receipt,
 ): Promise<RefundRow> {
-  const at = deps.clock.now();
+  const at = app.clock.now();
   const found = { ...unexamined, blockHeight, blockHash, refusal: null };
   const confirmed = { ...refund, ...found, updatedAt: at, confirmedAt: at };
-  return writeRefund(tx, deps, refund, { ...confirmed, status: "confirmed" }, "refund.confirmed");
+  return writeRefund(tx, app, refund, { ...confirmed, status: "confirmed" }, "refund.confirmed");
 }
 
 /** Returns what an examination without a result changes: the block, the refusal so far, and the next attempt. */
@@ -274,11 +264,7 @@ function isSameFinding(refund: RefundRow, finding: Finding): boolean {
  * Raises an alarm when a refund is contradicted, or held for long. Only agreement of providers ends it: a provider that
  * does not answer any more has not withdrawn its contradiction.
  */
-function report(
-  { alarms, network }: RefundExaminerDeps,
-  refund: RefundRow,
-  verdict: Verdict,
-): void {
+function report({ alarms, network }: AskedNetwork, refund: RefundRow, verdict: Verdict): void {
   if (typeof verdict !== "object") return;
   if ("confirmed" in verdict || "refused" in verdict) alarms?.clear("refund_held", refund.id);
   if (!("held" in verdict)) return;
@@ -296,18 +282,49 @@ function report(
 }
 
 /**
+ * Returns a refund of any organization that a contradiction between providers holds, with each provider's opinion now, for
+ * the operator. Throws NotFound, ProviderUnusable or HeldNotConfirmed.
+ */
+export async function findHeldRefund(app: App, refundId: Id<"refund">): Promise<HeldRefund> {
+  const { refund } = await getAnyRefund(app, refundId);
+  return findHeld(app, readerOf(app, refund), refund);
+}
+
+/** Confirms a held refund for an operator. Throws NotFound, ProviderUnusable or HeldNotConfirmed. */
+export async function confirmHeldRefund(
+  app: App,
+  context: WriteContext,
+  refundId: Id<"refund">,
+  reason: string,
+): Promise<HeldRefund> {
+  const { refund } = await getAnyRefund(app, refundId);
+  return confirmHeld(app, readerOf(app, refund), context, refund, reason);
+}
+
+function readerOf(app: App, { network }: RefundRow): AskedNetwork {
+  const reader = networkReadersOf(app).get(network);
+  if (reader !== undefined) return reader;
+  throw new ProviderUnusable(`${network} has no provider. Configure one and try again.`);
+}
+
+/**
  * Returns a held refund, and asks every provider about its transaction now. Throws HeldNotConfirmed if it is not held, or
  * no provider has a transaction that pays it.
  */
-async function findHeld(deps: RefundExaminerDeps, refund: RefundRow): Promise<HeldRefund> {
-  const { db, network, networks, providers } = deps;
+export async function findHeld(
+  app: App,
+  asked: AskedNetwork,
+  refund: RefundRow,
+): Promise<HeldRefund> {
+  const { db } = app;
+  const { network, providers } = asked;
   if (refund.status !== "sent") throw new HeldNotConfirmed(`${refund.id} is ${refund.status}.`);
   const alarm = await heldAlarm(db, { network: network.id, kinds: heldKinds, id: refund.id });
   const receipts = await Promise.all(
     providers.map(async (client) => {
-      const receipt = await receiptOf(deps, client, refund, null);
+      const receipt = await receiptOf(asked, client, refund, null);
       if (receipt === null || receipt === "away") return null;
-      return (await judge(deps, refund, receipt)) === null ? receipt : null;
+      return (await judge(app, asked, refund, receipt)) === null ? receipt : null;
     }),
   );
   const paying = receipts.find((receipt) => receipt !== null);
@@ -319,29 +336,30 @@ async function findHeld(deps: RefundExaminerDeps, refund: RefundRow): Promise<He
   }
   const opinions = await Promise.all(
     providers.map(async (client) => {
-      const readEvidence = () => evidenceOf(deps, client, refund, paying);
+      const readEvidence = () => evidenceOf(app, asked, client, refund, paying);
       return { provider: client.provider, opinion: await opinionOf(client, paying, readEvidence) };
     }),
   );
   // The contradiction may have been about a transaction that the merchant replaced.
   const heldSince = Math.max(alarm.raisedAt, refund.sentAt ?? 0);
-  return { ...viewOf(refund, networks), heldSince, paying, opinions };
+  return { ...viewOf(refund, app.networks.known), heldSince, paying, opinions };
 }
 
 /** Compares a provider's receipt or logs with the receipt that pays a refund; null if the provider has neither. */
 async function evidenceOf(
-  deps: RefundExaminerDeps,
+  app: App,
+  asked: AskedNetwork,
   client: ChainClient,
   refund: RefundRow,
   paying: Receipt,
 ): Promise<RefundOpinion | null> {
-  const contracts = deps.network.tokens.map(({ contract }) => contract);
+  const contracts = asked.network.tokens.map(({ contract }) => contract);
   const receipt = await receiptOrLogs(client, paying, contracts);
   if (receipt === null) return null;
   if (receipt.blockHash !== paying.blockHash) {
     return { disagrees: "the transaction is in another block" };
   }
-  const refusal = await judge(deps, refund, receipt);
+  const refusal = await judge(app, asked, refund, receipt);
   if (refusal === null) return "agrees";
   return receipt.unreadableLogs === undefined ? { denies: refusal } : "is_away";
 }
@@ -351,14 +369,16 @@ async function evidenceOf(
  * must have a final transaction that pays it now, and every other one must answer and have the same block. Throws
  * HeldNotConfirmed.
  */
-async function confirmHeld(
-  deps: RefundExaminerDeps,
+export async function confirmHeld(
+  app: App,
+  asked: AskedNetwork,
   operator: WriteContext,
   examined: RefundRow,
   reason: string,
 ): Promise<HeldRefund> {
-  const { db, clock, network, networks, journal } = deps;
-  const held = await findHeld(deps, examined);
+  const { db, clock, journal } = app;
+  const { network } = asked;
+  const held = await findHeld(app, asked, examined);
   const { paying, opinions } = held;
   const undenied = opinions.flatMap(({ provider, opinion }) =>
     typeof opinion === "object" && "denies" in opinion ? [] : [{ provider, opinion }],
@@ -374,7 +394,7 @@ async function confirmHeld(
       throw new HeldNotConfirmed("It does not wait for its confirmation any more.");
     }
     await heldAlarm(tx, { network: network.id, kinds: heldKinds, id: refund.id });
-    const confirmed = await confirm(deps, tx, refund, paying);
+    const confirmed = await confirm(tx, app, refund, paying);
     const at = clock.now();
     await endStoredAlarms(tx, { network: network.id, kinds: heldKinds, subject: refund.id }, at);
     const { transactionHash, blockHash } = paying;
@@ -385,12 +405,12 @@ async function confirmHeld(
       subjectId: refund.id,
       changes: { network: network.id, transactionHash, blockHash, reason, opinions },
     });
-    return { ...held, ...viewOf(confirmed, networks) };
+    return { ...held, ...viewOf(confirmed, app.networks.known) };
   });
 }
 
 /** Ends the alarms of refunds that are no longer examined. */
-async function endAlarms({ alarms, db }: RefundExaminerDeps): Promise<void> {
+async function endAlarms({ db }: App, { alarms }: AskedNetwork): Promise<void> {
   const held = (alarms?.open() ?? [])
     .filter(({ kind, subject }) => kind === "refund_held" && subject !== restSubject)
     .map(({ subject }) => subject);
@@ -411,16 +431,16 @@ function finalRefusal(refund: RefundRow, verdict: Verdict): RefundRefusal | null
 
 /** Returns a refund that was sent to the requested ones. */
 async function takeBack(
-  deps: RefundExaminerDeps,
   tx: Tx,
+  app: InTx,
   examined: RefundRow,
   refusal: RefundRefusal,
 ): Promise<void> {
-  const found = await deps.payments.lock(tx, examined.organizationId, examined.paymentId);
+  const found = await lockRefundable(tx, app, examined.organizationId, examined.paymentId);
   const refund = await lockUnchanged(tx, examined);
   if (refund === null) return;
-  const at = deps.clock.now();
-  const isCovered = await deps.payments.takeBack(tx, found, refund.amount, at);
+  const at = app.clock.now();
+  const isCovered = await takeBackRefund(tx, app, at, found, refund.amount);
   const { transactionHash: refusedHash } = refund;
   const back: RefundRow = {
     ...refund,
@@ -435,19 +455,19 @@ async function takeBack(
     confirmedAt: null,
     updatedAt: at,
   };
-  if (isCovered) await writeRefund(tx, deps, refund, back, "refund.reverted");
-  else await writeRefund(tx, deps, refund, withdrawn(back, at), "refund.rejected");
+  if (isCovered) await writeRefund(tx, app, refund, back, "refund.reverted");
+  else await writeRefund(tx, app, refund, withdrawn(back, at), "refund.rejected");
 }
 
 /** Returns a confirmed refund to the sent ones: the chain has replaced the final block of its transaction. */
-async function reopen(deps: RefundExaminerDeps, examined: RefundRow, guard: Guard): Promise<void> {
-  await deps.db.write(context, async (tx) => {
+async function reopen(app: App, examined: RefundRow, guard: Guard): Promise<void> {
+  await app.db.write(context, async (tx) => {
     await guard(tx);
     const refund = await lockUnchanged(tx, examined);
     if (refund === null) return;
-    const at = deps.clock.now();
+    const at = app.clock.now();
     const open = { ...unexamined, confirmedAt: null, nextAt: at, updatedAt: at };
-    await writeRefund(tx, deps, refund, { ...refund, ...open, status: "sent" }, "refund.reverted");
+    await writeRefund(tx, app, refund, { ...refund, ...open, status: "sent" }, "refund.reverted");
   });
 }
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { providerStatuses } from "../../../../src/features/admin/status/provider-statuses.ts";
-import { watchWorkerName } from "../../../../src/features/payments/worker.ts";
+import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";

@@ -1,5 +1,9 @@
 // Platform invoices that are paid from the payers' own wallets, and from the platform's.
 import { expect } from "chai";
+import {
+  getSandboxBill,
+  sendOnSandbox,
+} from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { getAnyInvoice } from "../../../../src/features/invoices/invoices.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { expectStatus } from "../../../support/app.ts";
@@ -26,11 +30,11 @@ eachStore("A platform invoice that is paid from a registered wallet", (store) =>
   async function payFrom(from: string, payer: Merchant): Promise<unknown> {
     const { openInvoice } = await estate.subscription(payer);
     const [invoiceId = ""] = await estate.collectionInvoices(openInvoice?.id ?? "");
-    const { remaining } = await estate.desk.bill(invoiceId as Id<"invoice">);
+    const { remaining } = await getSandboxBill(estate.app.app, invoiceId as Id<"invoice">);
     const row = await getAnyInvoice(estate.app.app, invoiceId as Id<"invoice">);
     const to = row.walletAddress ?? "";
     const amount = (Number(remaining) / 1_000_000).toFixed(6);
-    await estate.desk.send(testContext, { from, to, token: "USDT", amount });
+    await sendOnSandbox(estate.app.app, testContext, { from, to, token: "USDT", amount });
     await estate.mine(4);
     await estate.run();
     return (await estate.invoices(payer)).at(-1)?.["status"];

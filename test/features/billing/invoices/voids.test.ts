@@ -2,6 +2,7 @@
 // run prove:billing` repeats a random history that failed.
 import { expect } from "chai";
 import fc from "fast-check";
+import { reorganizeSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { cancelSubscription } from "../../../../src/features/billing/lifecycle/cancel.ts";
 import type { Cancellation } from "../../../../src/features/billing/operator/admin-records.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
@@ -57,7 +58,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
       reason: "The shop closes",
     });
   const reorganize = async (depth: number, drop: boolean) => {
-    await estate.desk.reorganize(testContext, depth, { drop });
+    await reorganizeSandbox(estate.app.app, testContext, depth, { drop });
     await estate.look();
   };
   const give = (noun: string, body: object) =>

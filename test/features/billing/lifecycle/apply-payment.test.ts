@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { reorganizeSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -84,7 +85,7 @@ eachStore("payments of platform invoices", (store) => {
     expect((await estate.subscription(shop)).openInvoice).to.equal(null);
     expect(await credits()).to.have.length(1);
     await estate.live(13.9);
-    await estate.desk.reorganize(testContext, 5, { drop: true });
+    await reorganizeSandbox(estate.app.app, testContext, 5, { drop: true });
     await estate.look();
     const { openInvoice } = await estate.subscription(shop);
     expect(openInvoice).to.include({ id: first, status: "open" });

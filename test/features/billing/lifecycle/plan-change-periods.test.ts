@@ -1,6 +1,7 @@
 // Plan changes through the API and their effect at the end of the trial or period: plan, invoices, credits. The numbers
 // are from the worked examples of docs/decisions/0016-plan-changes.md.
 import { expect } from "chai";
+import { reorganizeSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import type { App } from "../../../../src/app.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { runBilling } from "../../../../src/features/billing/lifecycle/worker.ts";
@@ -278,7 +279,7 @@ eachStore("a scheduled plan change", (store) => {
     await estate.send((await shown()).openInvoice?.id ?? "");
     await estate.mine(1);
     await schedule("scale");
-    await estate.desk.reorganize(testContext, 1, { drop: true });
+    await reorganizeSandbox(estate.app.app, testContext, 1, { drop: true });
     await estate.look();
     await estate.mine(1);
     await estate.run();

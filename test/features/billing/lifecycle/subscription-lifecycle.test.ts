@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { getSandboxBill, payOnSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { boundary } from "../../../../src/features/billing/periods.ts";
 import { toIso } from "../../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
@@ -101,10 +102,11 @@ eachStore("the life of a subscription", (store) => {
       estate.app.request("GET", `/v1/checkout/${String(opened.body["checkoutId"])}`),
       200,
     );
-    await estate.desk.pay(
+    await payOnSandbox(
+      estate.app.app,
       { actor: { type: "system", id: null, label: "payer" }, requestId: null, ip: null },
       openId,
-      (await estate.desk.bill(openId)).remaining,
+      (await getSandboxBill(estate.app.app, openId)).remaining,
     );
     await estate.mine(4);
     const settled = await estate.app.request("GET", `${shop.path}/invoices/${openId}`, {

@@ -1,5 +1,6 @@
 // The platform's own revenue: recurring from subscriptions, and received for platform invoices.
 import { expect } from "chai";
+import { reorganizeSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
@@ -59,7 +60,7 @@ eachStore("the platform's revenue", (store) => {
     expect(await today()).to.equal(49);
     await estate.pay(await owedBy(yearly));
     expect(await today()).to.equal(149);
-    await estate.desk.reorganize(testContext, 4, { drop: true });
+    await reorganizeSandbox(estate.app.app, testContext, 4, { drop: true });
     await estate.look();
     expect(await today()).to.equal(49);
 

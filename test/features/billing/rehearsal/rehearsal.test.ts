@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { sweepDeadlines } from "../../../../src/features/invoices/settlement/settlement.ts";
 import { rehearseBilling } from "../../../../src/compose/rehearsal/rehearse-billing.ts";
 import { secretFor } from "../../../../src/compose/store-fingerprint.ts";
 import { cancelSubscription } from "../../../../src/features/billing/lifecycle/cancel.ts";
@@ -207,9 +208,8 @@ eachStore("a rehearsal of billing", (store) => {
       await estate.mine();
       const state = await networkState(db, "sandbox");
       if (state === null) throw new Error("the sandbox was not read");
-      const { settlement } = app.app;
       while (
-        (await settlement.sweepDeadlines("sandbox", state, now, () => Promise.resolve(now))) > 0
+        (await sweepDeadlines(app.app, now, "sandbox", state, () => Promise.resolve(now))) > 0
       );
     }
     if (payments === "never") return;

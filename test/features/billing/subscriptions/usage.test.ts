@@ -1,5 +1,10 @@
 // The same usage is shown, reported in events, limited and invoiced.
 import { expect } from "chai";
+import {
+  mineBlocks,
+  payOnSandbox,
+  reorganizeSandbox,
+} from "../../../../src/features/payments/sandbox/sandbox.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { watchUsage } from "../../../../src/features/billing/subscriptions/usage-watch.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
@@ -106,7 +111,7 @@ eachStore("the usage of a plan", (store) => {
   }
   async function payStarted(checkoutId: string | null | undefined): Promise<Id<"invoice">> {
     const id = await invoiceOf(checkoutId);
-    await estate.desk.pay(testContext, id, 5_000_000n);
+    await payOnSandbox(estate.app.app, testContext, id, 5_000_000n);
     await estate.mine(4);
     return id;
   }
@@ -279,10 +284,10 @@ eachStore("the usage of a plan", (store) => {
     const link = await newLink();
     const half = await invoiceOf(await startAt(link));
     const whole = await invoiceOf(await startAt(link));
-    await estate.desk.pay(testContext, half, 1_000_000n);
+    await payOnSandbox(estate.app.app, testContext, half, 1_000_000n);
     await estate.mine(4);
-    await estate.desk.pay(testContext, half, 4_000_000n);
-    await estate.desk.pay(testContext, whole, 5_000_000n);
+    await payOnSandbox(estate.app.app, testContext, half, 4_000_000n);
+    await payOnSandbox(estate.app.app, testContext, whole, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCounted: 2, overageAmount: "0.00" });
     await issued(1);
@@ -292,7 +297,7 @@ eachStore("the usage of a plan", (store) => {
     const late = await invoiceOf(await startAt(link));
     expect(usageLine(await bill())).to.include({ quantity: 1, amount: "1.25" });
     // Late money counts in the period in which it is seen.
-    await estate.desk.pay(testContext, late, 5_000_000n);
+    await payOnSandbox(estate.app.app, testContext, late, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCreated: 0, invoicesCounted: 1 });
   });
@@ -301,15 +306,15 @@ eachStore("the usage of a plan", (store) => {
     await begin("closed");
     const link = await newLink();
     const first = await invoiceOf(await startAt(link));
-    await estate.desk.pay(testContext, first, 5_000_000n);
+    await payOnSandbox(estate.app.app, testContext, first, 5_000_000n);
     await estate.mine(1);
     expect(await usage()).to.include({ invoicesCounted: 1 });
-    await estate.desk.reorganize(testContext, first, { drop: true });
+    await reorganizeSandbox(estate.app.app, testContext, first, { drop: true });
     await estate.mine(2);
     expect(await usage()).to.include({ invoicesCounted: 0 });
     await issued(2);
     expect((await issue()).body["code"]).to.equal("plan_limit_reached");
-    await estate.desk.pay(testContext, first, 5_000_000n);
+    await payOnSandbox(estate.app.app, testContext, first, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCounted: 3 });
   });
@@ -321,7 +326,7 @@ eachStore("the usage of a plan", (store) => {
     await estate.keepAwake();
     await estate.mine();
     const second = await invoiceOf(await startAt(link));
-    await estate.desk.pay(testContext, second, 5_000_000n);
+    await payOnSandbox(estate.app.app, testContext, second, 5_000_000n);
     await estate.mine(1);
     expect(await usage()).to.include({ invoicesCounted: 1 });
     estate.clock.advance(61_000);
@@ -329,9 +334,9 @@ eachStore("the usage of a plan", (store) => {
     await estate.mine();
     await estate.run();
     expect(await usage()).to.include({ invoicesCounted: 0 });
-    await estate.desk.reorganize(testContext, second, { drop: true });
+    await reorganizeSandbox(estate.app.app, testContext, second, { drop: true });
     await estate.mine(2);
-    await estate.desk.pay(testContext, second, 5_000_000n);
+    await payOnSandbox(estate.app.app, testContext, second, 5_000_000n);
     await estate.mine(4);
     // It counted in the period that was billed, and no second time.
     expect(await usage()).to.include({ invoicesCounted: 0 });
@@ -342,8 +347,8 @@ eachStore("the usage of a plan", (store) => {
     const link = await newLink();
     const started = await Promise.all(Array.from({ length: 32 }, () => startAt(link)));
     const ids = await Promise.all(started.map(invoiceOf));
-    for (const id of ids) await estate.desk.pay(testContext, id, 5_000_000n);
-    await estate.desk.mine(testContext, 4);
+    for (const id of ids) await payOnSandbox(estate.app.app, testContext, id, 5_000_000n);
+    await mineBlocks(estate.app.app, testContext, 4);
     const answers = await Promise.all([
       estate.look(),
       ...Array.from({ length: 64 }, async () => (await issue()).status),

@@ -1,5 +1,6 @@
 // The warning to an organization, and the recycling of holds, while the amounts of one price at an address are used up.
 import { expect } from "chai";
+import { sweepDeadlines } from "../../../../src/features/invoices/settlement/settlement.ts";
 import { isSameCrowd, watchCapacity } from "../../../../src/features/invoices/capacity/watch.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
@@ -52,13 +53,14 @@ eachStore("The amounts of one price at an address", (store) => {
   }
   /** Releases the holds that have ended. */
   async function sweep(): Promise<void> {
-    const { db, clock, settlement } = shop.counter.app.app;
+    const { app } = shop.counter.app;
+    const { db, clock } = app;
     const read = await networkState(db, "sandbox");
     if (read === null) throw new Error("no block was read");
     const now = clock.now();
     const state = { ...read, cursorTime: now };
     const agreed = () => Promise.resolve(now);
-    while ((await settlement.sweepDeadlines("sandbox", state, now, agreed)) > 0);
+    while ((await sweepDeadlines(app, now, "sandbox", state, agreed)) > 0);
   }
   const cancel = (one: Json) =>
     expectStatus(shop.post(`/invoices/${String(one["id"])}/cancel`), 200);

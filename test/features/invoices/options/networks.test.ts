@@ -2,11 +2,10 @@
 import { expect } from "chai";
 import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
 import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
-import { makeHashClaims } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
+import { submitClaim } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
@@ -69,15 +68,8 @@ anyStore("An invoice with options on two networks", (store) => {
     network: NetworkId,
     hash: string,
   ): Promise<void> {
-    const claims = makeHashClaims({
-      ids: shop.ids,
-      clock: { now: shop.now },
-      nudge: () => undefined,
-      journal: createJournal({ ids: shop.ids, wake: () => undefined }),
-      invoices: shop.settlement,
-    });
     await shop.db.write(testContext, (tx) =>
-      claims.submit(tx, { id, organizationId, network }, hash),
+      submitClaim(tx, shop.app, { id, organizationId, network }, hash),
     );
   }
 

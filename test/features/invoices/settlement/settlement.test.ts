@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { lockTerms } from "../../../../src/features/invoices/settlement/settlement.ts";
 import { cancelInvoice, getInvoice } from "../../../../src/features/invoices/invoices.ts";
 import {
   matchHolds,
@@ -300,9 +301,7 @@ eachStore("an invoice's payments", (store) => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create({ underpaymentTolerance: "1" });
     const draft = await shop.create({ draft: true });
-    const terms = await shop.db.write(testContext, (tx) =>
-      shop.settlement.lockTerms(tx, [invoice.id, draft.id]),
-    );
+    const terms = await shop.db.write(testContext, (tx) => lockTerms(tx, [invoice.id, draft.id]));
     expect([...terms.keys()]).to.deep.equal([invoice.id]);
     expect(terms.get(invoice.id)).to.deep.include({
       organizationId: shop.organizationId,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { invoicesToLock } from "../../../../src/features/payments/decisions/locked-case.ts";
+import { invoicesToLock } from "../../../../src/features/payments/decisions/ruling.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 
 describe("The invoices that a decision about a payment locks", () => {

@@ -1,9 +1,6 @@
 // When the examiner of submitted transactions searches on, waits, moves to another network or gives up.
 import { expect } from "chai";
-import {
-  claimableNetworks,
-  claimableTerms,
-} from "../../../../src/features/invoices/holds/claimable.ts";
+import { claimableTerms } from "../../../../src/features/invoices/holds/claimable.ts";
 import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { makeClaimExaminer } from "../../../../src/features/payments/hash-claims/examiner.ts";
 import {
@@ -90,18 +87,15 @@ anyStore("The examiner of submitted transactions", (store) => {
         );
       return { provider: `http://${String(place)}`, receipt: answer, blocks } as ChainClient;
     });
-    const { clock } = book.ledger;
+    const { clock } = book.app;
     const alarms = createAlarms({ clock, logger: silentLogger });
     const examiner = makeClaimExaminer({
-      ...book.ledger,
-      logger,
+      app: Object.assign(book.app, { logger }),
       network: book.network,
       client: known(providers[0]),
       providers,
       unread,
       examined: new Set(["ethereum", "bsc", "base"]),
-      claimableTerms,
-      claimableNetworks,
       times: makeBlockTimes({ clock, providers, alarms }),
     });
     return examiner.examine(guard);

@@ -1,5 +1,6 @@
 // The transfers that are entered for a submitted transaction, and its result.
 import { expect } from "chai";
+import { reversePayment } from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import {
@@ -32,21 +33,17 @@ anyStore("A submitted transaction", (store) => {
   const record = (invoice: InvoiceView, logs: readonly TimedLog[]) =>
     book.write((tx) => {
       const claim = book.claimOf(invoice, hashOf(logs));
-      return recordClaimedTransfers(
-        tx,
-        book.ledger,
-        book.network,
-        claim,
-        { logs, marks: [] },
-        book.now(),
-      );
+      return recordClaimedTransfers(tx, book.app, book.now(), book.network, claim, {
+        logs,
+        marks: [],
+      });
     });
 
   /** Decides on a transaction. Returns the state of the claim or why it is refused; null if it waits. */
   async function settled(invoice: InvoiceView, logs: readonly TimedLog[]) {
     const outcome = await book.write((tx) => {
       const claim = book.claimOf(invoice, hashOf(logs));
-      return settleClaim(tx, book.ledger, book.network, claim, { logs, marks: [] }, book.now());
+      return settleClaim(tx, book.app, book.now(), book.network, claim, { logs, marks: [] });
     });
     return outcome === null ? null : (outcome.reason ?? outcome.state);
   }
@@ -69,7 +66,7 @@ anyStore("A submitted transaction", (store) => {
     const logs = book.logsTo(book.addressOf(invoice), ["15.00"]);
     await book.enter({ fresh: logs });
     const payment = known((await book.paymentsOf(invoice))[0]);
-    await book.decisions.reverse(testContext, book.organizationId, payment.id);
+    await reversePayment(book.app, testContext, book.organizationId, payment.id);
     return logs;
   }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { resultOf } from "../../../../src/features/payments/hash-claims/result.ts";
+import { resultOf } from "../../../../src/features/payments/hash-claims/rules.ts";
 import type {
   ClaimReason,
   ClaimState,

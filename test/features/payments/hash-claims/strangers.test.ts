@@ -1,15 +1,14 @@
 // Made-up transactions: their lookups have a share of the provider's day, which organizations share.
 import { expect } from "chai";
+import { pruneClaims } from "../../../../src/features/payments/hash-claims/retention.ts";
+import { sandboxOf } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import {
   makeStrangersShare,
   reserved,
   savedMax,
   strangersPercent,
 } from "../../../../src/features/payments/hash-claims/strangers-share.ts";
-import {
-  dueUnknownClaims,
-  pruneClaims,
-} from "../../../../src/features/payments/hash-claims/store.ts";
+import { dueUnknownClaims } from "../../../../src/features/payments/hash-claims/store.ts";
 import { paymentClaims, type ClaimRow } from "../../../../src/features/payments/table.ts";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -64,7 +63,7 @@ eachStore("Made-up transactions of one shop", (store) => {
   };
 
   it("are looked up for a tenth of the ordinary requests, and do not delay an honest one of another shop", async () => {
-    const network = counter.app.app.sandbox?.network;
+    const network = sandboxOf(counter.app.app)?.network;
     const pollMs = network?.pollMs ?? 0;
     await storeFlood([await counter.issue(shopA), await counter.issue(shopA)]);
     await counter.examine();
@@ -218,7 +217,7 @@ eachStore("Claims of one shop", (store) => {
     counter.app.app.db.findOne(paymentClaims, "WHERE id = $1", [id]);
 
   it("take turns, those looked up before and fresh ones, however many made-up hashes come at how many invoices", async () => {
-    const pollMs = counter.app.app.sandbox?.network.pollMs ?? 0;
+    const pollMs = sandboxOf(counter.app.app)?.network.pollMs ?? 0;
     const invoices = await invoicesOf(52);
     const [own, ownFresh, ...strange] = invoices;
     const ahead = 3;

@@ -1,8 +1,18 @@
 import { expect } from "chai";
+import { examineRefunds } from "../../../../src/features/refunds/verification/examiner.ts";
+import { networkReadersOf } from "../../../../src/features/payments/networks/readers.ts";
+import {
+  mineBlocks,
+  openSandbox,
+  payOnSandbox,
+  sandboxOf,
+} from "../../../../src/features/payments/sandbox/sandbox.ts";
+import { listClaims } from "../../../../src/features/payments/inbox/transfers.ts";
+import { acceptPayment } from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
-import { makeHashClaims } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
-import { presentClaim } from "../../../../src/features/payments/inbox/present-transfer.ts";
+import { submitClaim } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
+import { presentClaim } from "../../../../src/features/payments/inbox/records.ts";
 import { paymentClaims, payments, type ClaimRow } from "../../../../src/features/payments/table.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
@@ -10,7 +20,6 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { makeSandbox } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../../support/app.ts";
 import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
@@ -27,7 +36,7 @@ eachStore("The claim examiner", (store) => {
 
   before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
-    await sandbox().open(tester, 0);
+    await openSandbox(app.app, tester, 0);
     await look();
     const merchant = await approvedMerchant(app);
     const post = (path: string, body: unknown) =>
@@ -43,25 +52,30 @@ eachStore("The claim examiner", (store) => {
       201,
     );
     invoiceId = made.body["id"] as Id<"invoice">;
-    hash = (await sandbox().pay(tester, invoiceId, 24_000_000n)).transactionHash;
+    hash = (await payOnSandbox(app.app, tester, invoiceId, 24_000_000n)).transactionHash;
     const path = `/v1/checkout/${String(made.body["checkoutId"])}/transactions`;
     await expectStatus(app.request("POST", path, { body: { transactionHash: hash } }), 202);
   });
   after(() => app.stop());
 
   function sandbox() {
-    const { sandbox } = app.app;
+    const sandbox = sandboxOf(app.app);
     if (sandbox === null) throw new Error("the sandbox is off");
     return sandbox;
   }
 
   async function look(): Promise<void> {
-    for (const watcher of app.app.watchers) while (await watcher.look(holding));
+    for (const { watcher } of networkReadersOf(app.app).values()) {
+      while (await watcher.look(holding));
+    }
   }
 
   async function examine(guard: () => Promise<void> = holding): Promise<void> {
     app.clock.advance(minute);
-    for (const examiner of app.app.examiners) await examiner.examine(guard);
+    for (const reader of networkReadersOf(app.app).values()) {
+      await reader.claims.examine(guard);
+      await examineRefunds(app.app, reader, guard);
+    }
   }
 
   async function claim() {
@@ -83,7 +97,7 @@ eachStore("The claim examiner", (store) => {
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 2 });
     await app.app.db.write(tester, (tx) => chain.disturb(tx, "stall", 0));
-    await sandbox().mine(tester, 1);
+    await mineBlocks(app.app, tester, 1);
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 3 });
     expect(await opened()).to.deep.equal([]);
@@ -175,18 +189,18 @@ eachStore("The claim examiner", (store) => {
   });
 
   it("confirms a payment that is accepted long after it had its confirmations", async () => {
-    await sandbox().mine(tester, 50);
+    await mineBlocks(app.app, tester, 50);
     await look();
     const [payment] = await opened();
     if (payment === undefined) throw new Error("there is no payment");
     const { organizationId, id } = payment;
     // The operator's list goes on with the payment, as the payer's page does.
     const listed = async () => {
-      const { data } = await app.app.transfers.listClaims(organizationId, { state: "review" });
+      const { data } = await listClaims(app.app, organizationId, { state: "review" });
       return data.map(presentClaim).map(({ state, result }) => [state, result]);
     };
     expect(await listed()).to.deep.equal([["review", "in_review"]]);
-    const accepted = await app.app.decisions.accept(tester, organizationId, id);
+    const accepted = await acceptPayment(app.app, tester, organizationId, id);
     expect(accepted.payment.status).to.equal("confirming");
     expect(await listed()).to.deep.equal([["review", "counted"]]);
     await look();
@@ -204,24 +218,16 @@ eachStore("The submission of a transaction", (store) => {
     }
   });
 
-  const woken: string[] = [];
   /** Submits a hash for an invoice, while the payer has chosen a network. Returns the workers that were woken. */
   async function submit(
     { id, organizationId }: InvoiceView,
     transactionHash: string,
     network = "ethereum",
   ): Promise<readonly string[]> {
-    const claims = makeHashClaims({
-      ids: shop.ids,
-      clock: { now: shop.now },
-      nudge: (worker) => void woken.push(worker),
-      journal: createJournal({ ids: shop.ids, wake: () => undefined }),
-      invoices: shop.settlement,
-    });
     await shop.db.write(testContext, (tx) =>
-      claims.submit(tx, { id, organizationId, network }, transactionHash),
+      submitClaim(tx, shop.app, { id, organizationId, network }, transactionHash),
     );
-    return woken.splice(0);
+    return shop.wokenWorkers.splice(0).map((worker) => worker.replace("watch ", ""));
   }
 
   const claimsOf = ({ id }: InvoiceView) =>
@@ -317,7 +323,7 @@ eachStore("The submission of a transaction", (store) => {
     expect((await refusal(submit(invoice, hash(6)))).code).to.equal("too_many_claims");
     expect(await claimsOf(invoice)).to.deep.equal(before);
     expect(await audited(invoice)).to.have.length(5);
-    expect(woken.splice(0)).to.deep.equal([]);
+    expect(shop.wokenWorkers.splice(0)).to.deep.equal([]);
     // The second one is the oldest of those that no provider knows.
     for (const row of before.slice(1, 3)) {
       await shop.db.write(testContext, (tx) =>

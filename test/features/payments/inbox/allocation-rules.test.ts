@@ -7,7 +7,7 @@ import {
 } from "../../../../src/features/payments/inbox/allocation-rules.ts";
 import {
   eventOf,
-  rejectPayment,
+  rejectedPayment,
   revertPayment,
 } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import {
@@ -106,7 +106,7 @@ describe("The allocations of a transfer", () => {
     expect(room([taken], 15_000_000n, 5_000_000n)).to.equal(null);
     expect(room([taken], 15_000_000n, 5_000_001n)).to.equal("allocation_too_large");
     expect(room([revertPayment(taken)], 20_000_001n)).to.equal("allocation_too_large");
-    expect(room([rejectPayment(taken)], 25_000_000n)).to.equal(null);
+    expect(room([rejectedPayment(taken)], 25_000_000n)).to.equal(null);
   });
 
   it("create one payment per invoice at a time, and at most 200 per transfer in total", () => {
@@ -117,7 +117,7 @@ describe("The allocations of a transfer", () => {
         requireRoom(transfer, [taken], again);
       }),
     ).to.equal("transfer_allocated");
-    const reversed = Array.from({ length: 200 }, () => rejectPayment(taken));
+    const reversed = Array.from({ length: 200 }, () => rejectedPayment(taken));
     expect(
       refusal(() => {
         requireRoom(transfer, reversed.slice(1), again);
@@ -168,7 +168,7 @@ describe("The event of a payment", () => {
     expect(eventOf(null, counted)).to.equal("payment.detected");
     expect(eventOf(null, review)).to.equal("payment.needs_review");
     expect(eventOf(review, counted)).to.equal("payment.accepted");
-    expect(eventOf(review, rejectPayment(review))).to.equal("payment.rejected");
+    expect(eventOf(review, rejectedPayment(review))).to.equal("payment.rejected");
     expect(eventOf(revertPayment(counted), counted)).to.equal("payment.detected");
     expect(eventOf(counted, revertPayment(counted))).to.equal("payment.reverted");
     expect(eventOf(counted, { ...counted, status: "confirmed" })).to.equal("payment.confirmed");

@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import { reorganizeSandbox, sandboxOf } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { watchWorkerName } from "../../../../src/features/payments/worker.ts";
+import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
@@ -432,16 +433,16 @@ eachStore("A transfer that matches no invoice", (store) => {
     await counter.pay(address, usdt(Number(two["payableAmount"])), { fakeToken: true });
     await counter.mine();
     const from = (paid: Json) =>
-      counter.app.app.sandbox?.reorganize(testContext, paid["id"] as Id<"invoice">, {
+      reorganizeSandbox(counter.app.app, testContext, paid["id"] as Id<"invoice">, {
         drop: true,
       });
     const replaced = await from(two);
-    expect(replaced?.transactions).to.include(second).and.not.include(first);
-    expect((await from(one))?.transactions).to.deep.equal([first]);
+    expect(replaced.transactions).to.include(second).and.not.include(first);
+    expect((await from(one)).transactions).to.deep.equal([first]);
     await counter.look();
     const three = await counter.issue(merchant, { amount: "43.00" });
     await counter.pay(address, usdt(Number(three["payableAmount"])));
-    await counter.mine((counter.app.app.sandbox?.network.finality.lagBlocks ?? 0) + 2);
+    await counter.mine((sandboxOf(counter.app.app)?.network.finality.lagBlocks ?? 0) + 2);
     const refusal = await Promise.resolve(from(three)).catch((error: unknown) => String(error));
     expect(refusal).to.match(/Its newest payment is in block \d+, which is final/);
   });

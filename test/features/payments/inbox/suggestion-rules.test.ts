@@ -5,7 +5,7 @@ import type { InvoiceCandidate } from "../../../../src/features/invoices/settlem
 import type { StoredQuote } from "../../../../src/features/invoices/options/stored.ts";
 import {
   openPayment,
-  rejectPayment,
+  rejectedPayment,
   revertPayment,
 } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import { suggest, suggestionsMax } from "../../../../src/features/payments/inbox/suggestions.ts";
@@ -190,13 +190,15 @@ describe("The rules of suggestions", () => {
     const other = payment("2", 300n);
     const split = { payments: [other] };
     expect(suggested([asking("1", 700n)], split)).to.deep.equal(["1 700 same_amount in_time"]);
-    expect(suggested([asking("1", 700n)], { payments: [rejectPayment(other)] })).to.deep.equal([]);
+    expect(suggested([asking("1", 700n)], { payments: [rejectedPayment(other)] })).to.deep.equal(
+      [],
+    );
     expect(suggested([asking("2", 700n)], split)).to.deep.equal([]);
     expect(suggested([asking("2", 700n)], { payments: [revertPayment(other)] })).to.deep.equal([]);
   });
 
   it("never suggest the invoice whose payment of the transfer was rejected or reversed, unless one is in review again", () => {
-    const rejected = rejectPayment(payment("1", 1_000n));
+    const rejected = rejectedPayment(payment("1", 1_000n));
     const review: PaymentRow = { ...payment("1", 1_000n), id: "pay_2", status: "review" };
     const invoices = [asking("1", 1_000n), asking("2", 1_000n)];
     expect(suggested(invoices, { payments: [rejected] })).to.deep.equal([

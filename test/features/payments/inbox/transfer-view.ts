@@ -1,4 +1,4 @@
-import type { TransferView } from "../../../../src/features/payments/inbox/present-transfer.ts";
+import type { TransferView } from "../../../../src/features/payments/inbox/records.ts";
 import type {
   DecisionRow,
   PaymentRow,

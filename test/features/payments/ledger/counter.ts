@@ -1,3 +1,12 @@
+import { sweepDeadlines } from "../../../../src/features/invoices/settlement/settlement.ts";
+import { examineRefunds } from "../../../../src/features/refunds/verification/examiner.ts";
+import { networkReadersOf } from "../../../../src/features/payments/networks/readers.ts";
+import {
+  mineBlocks,
+  openSandbox,
+  reorganizeSandbox,
+  sandboxOf,
+} from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { makeSandbox, type SandboxPayment } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
@@ -51,7 +60,8 @@ export async function openCounter(
 ): Promise<Counter> {
   const place = await store.place("migrated");
   const app = await startApp({ place, settings, background: false });
-  const { db, sandbox, background } = app.app;
+  const { db, background } = app.app;
+  const sandbox = sandboxOf(app.app);
   if (sandbox === null) throw new Error("the sandbox is off");
   const chain = makeSandbox({
     network: sandbox.network,
@@ -59,7 +69,9 @@ export async function openCounter(
     randomBytes: systemRandom,
   });
   // Other networks have no chain to scan.
-  const watchers = app.app.watchers.filter(({ network }) => network.id === sandbox.network.id);
+  const watchers = [...networkReadersOf(app.app).values()]
+    .filter(({ network }) => network.id === sandbox.network.id)
+    .map(({ watcher }) => watcher);
   let wallets = 0;
   const woken: string[] = [];
   const wake = background.wake.bind(background);
@@ -103,37 +115,40 @@ export async function openCounter(
       return (await db.write(tester, (tx) => chain.pay(tx, payment))).transactionHash;
     },
     async mine(blocks = 1) {
-      await sandbox.mine(tester, blocks);
+      await mineBlocks(app.app, tester, blocks);
       await counter.look();
     },
     async reorganize(depth, options) {
-      await sandbox.reorganize(tester, depth, options);
+      await reorganizeSandbox(app.app, tester, depth, options);
       await counter.look();
     },
     async look() {
       for (const watcher of watchers) while (await watcher.look(holding));
     },
     async sweep() {
-      const { settlement } = app.app;
       const state = await networkState(db, sandbox.network.id);
       if (state === null) throw new Error("the sandbox was not read");
       const finalTime = () => Promise.resolve(state.tipTime);
       while (
-        (await settlement.sweepDeadlines(
+        (await sweepDeadlines(
+          app.app,
+          app.clock.now(),
           state.network,
           { ...state, cursorTime: state.tipTime },
-          app.clock.now(),
           finalTime,
         )) > 0
       );
     },
     async examine() {
-      for (const examiner of app.app.examiners) while (await examiner.examine(holding));
+      for (const reader of networkReadersOf(app.app).values()) {
+        while (await reader.claims.examine(holding));
+        while (await examineRefunds(app.app, reader, holding));
+      }
     },
     woken: () => woken.splice(0),
     stop: () => app.stop(),
   };
-  await sandbox.open(tester, 0);
+  await openSandbox(app.app, tester, 0);
   await counter.look();
   return counter;
 }

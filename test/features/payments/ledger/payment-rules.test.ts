@@ -6,15 +6,15 @@ import {
   asksFor,
   acceptedMatches,
 } from "../../../../src/features/payments/ledger/accept-matches.ts";
-import type { Match } from "../../../../src/features/payments/ledger/invoices-port.ts";
+import type { Match } from "../../../../src/features/payments/ledger/types.ts";
 import {
-  acceptPayment,
+  acceptedPayment,
   confirmPayment,
   eventOf,
   firstStatus,
   movePayment,
   openPayment,
-  rejectPayment,
+  rejectedPayment,
   revertPayment,
   settleLedger,
   dispositionAfter,
@@ -127,7 +127,7 @@ describe("The rules of payments", () => {
     });
 
     it("mark an invoice as reverted for a hash claim that the merchant had accepted", () => {
-      const accepted = acceptPayment(review(payment("submitted_hash")));
+      const accepted = acceptedPayment(review(payment("submitted_hash")));
       expect(totals(revertPayment(accepted))).to.include({ isReverted: true });
     });
 
@@ -174,14 +174,14 @@ describe("The rules of payments", () => {
     });
 
     it("leave rejected payments rejected, and reverted ones unchanged", () => {
-      const rejected = rejectPayment(confirmPayment(payment("manual"), 7_000));
+      const rejected = rejectedPayment(confirmPayment(payment("manual"), 7_000));
       expect(rejected).to.include({ status: "rejected", confirmedAt: null });
       expect(revertPayment(rejected)).to.equal(rejected);
       expect(movePayment(rejected, transfer)).to.include({ status: "rejected" });
       const lost = revertPayment(payment("manual"));
       expect(revertPayment(lost)).to.equal(lost);
       expect(totals(rejected)).to.include({ isReverted: false, seen: 0n });
-      expect(rejectPayment(lost)).to.include({ status: "rejected", statusWhenBack: null });
+      expect(rejectedPayment(lost)).to.include({ status: "rejected", statusWhenBack: null });
     });
   });
 
@@ -225,7 +225,7 @@ describe("The rules of payments", () => {
         confirmed: 10n,
         latestBlock: 14,
       });
-      expect(totals(rejectPayment(confirmed))).to.include({ seen: 0n, latestBlock: null });
+      expect(totals(rejectedPayment(confirmed))).to.include({ seen: 0n, latestBlock: null });
     });
 
     it("complete an invoice with the payment that reaches the due amount, in the order of the chain", () => {
@@ -324,14 +324,14 @@ describe("The rules of payments", () => {
       const counted = payment("manual", 10n);
       expect(takenOf([])).to.equal(0n);
       expect(takenOf([counted, confirmPayment(payment("manual", 5n), 7_000)])).to.equal(15n);
-      expect(takenOf([review(counted), rejectPayment(counted)])).to.equal(0n);
+      expect(takenOf([review(counted), rejectedPayment(counted)])).to.equal(0n);
     });
 
     it("include a reverted payment that will count again when its transfer is back", () => {
       const lost = revertPayment(payment("manual", 10n));
       expect(takenOf([lost])).to.equal(10n);
       expect(takenOf([lost, payment("manual", 5n)])).to.equal(15n);
-      expect(takenOf([rejectPayment(lost)])).to.equal(0n);
+      expect(takenOf([rejectedPayment(lost)])).to.equal(0n);
     });
 
     it("exclude a reverted hash claim that was not accepted", () => {
@@ -357,11 +357,11 @@ describe("The rules of payments", () => {
           disposition: "matched",
         });
       }
-      expect(dispositionAfter(transfer, [rejectPayment(half), rest], "ignored")).to.deep.equal({
+      expect(dispositionAfter(transfer, [rejectedPayment(half), rest], "ignored")).to.deep.equal({
         invoiceId: "inv_2",
         disposition: "ignored",
       });
-      expect(dispositionAfter(transfer, [rejectPayment(half)], "unmatched")).to.deep.equal({
+      expect(dispositionAfter(transfer, [rejectedPayment(half)], "unmatched")).to.deep.equal({
         invoiceId: null,
         disposition: "unmatched",
       });
@@ -376,7 +376,7 @@ describe("The rules of payments", () => {
     expect(eventOf(review(one), one)).to.equal("payment.accepted");
     expect(eventOf(one, confirmPayment(one, 7_000))).to.equal("payment.confirmed");
     expect(eventOf(one, lost)).to.equal("payment.reverted");
-    expect(eventOf(review(one), rejectPayment(one))).to.equal("payment.rejected");
+    expect(eventOf(review(one), rejectedPayment(one))).to.equal("payment.rejected");
     expect(eventOf(null, review(one))).to.equal("payment.needs_review");
   });
 
@@ -390,7 +390,7 @@ describe("The rules of payments", () => {
       dispositionAfter(assigned, payments, "unmatched").invoiceId;
     expect(invoiceOf(other, own)).to.equal("inv_1");
     expect(invoiceOf(other, review(own))).to.equal("inv_1");
-    expect(invoiceOf(rejectPayment(own), other)).to.equal("inv_2");
+    expect(invoiceOf(rejectedPayment(own), other)).to.equal("inv_2");
   });
 
   describe("for late payments", () => {

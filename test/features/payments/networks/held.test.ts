@@ -1,5 +1,9 @@
 // Payments that one provider does not know: its logs are a second kind of witness, and an operator can decide.
 import { expect } from "chai";
+import {
+  confirmHeldSubject,
+  findHeldSubject,
+} from "../../../../src/features/payments/networks/held.ts";
 import { hour, minute } from "../../../../src/kernel/clock.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -35,7 +39,7 @@ eachStore("A payment whose receipt one provider does not have", (store) => {
   const second = () => till.nodes[1]?.view ?? expect.fail("no second node");
   const statuses = async () => (await till.payments()).map(({ status }) => status);
   const confirm = (id: string, reason = "Seen in two explorers") =>
-    till.service.confirmHeld(testContext, id, reason);
+    confirmHeldSubject(till.app, testContext, id, reason);
   const codeOf = async (work: Promise<unknown>) => (await refusal(work)).code;
 
   it("is confirmed by the logs of its block", async () => {
@@ -68,10 +72,10 @@ eachStore("A payment whose receipt one provider does not have", (store) => {
     till.advance(2 * minute);
     await till.mine(1);
     expect(await statuses()).to.deep.equal(["confirming"]);
-    const { opinions } = await till.service.findHeld(id);
+    const { opinions } = await findHeldSubject(till.app, id);
     expect(opinions.map(({ opinion }) => opinion)).to.deep.equal(["agrees", "does_not_know"]);
     const dry = { ...testContext, finish: () => Promise.reject(new Error("tried out")) };
-    const trial = till.service.confirmHeld(dry, id, "r");
+    const trial = confirmHeldSubject(till.app, dry, id, "r");
     expect(await trial.catch((error: unknown) => String(error))).to.include("tried out");
     expect(await statuses()).to.deep.equal(["confirming"]);
     await confirm(id);

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { enabledNetworks } from "../../../support/merchants.ts";
+import { appOf } from "../../../support/context.ts";
 import {
   networkMetrics,
   providerMetrics,
@@ -38,7 +40,7 @@ anyStore("The metrics of networks", (store) => {
       await createState(tx, { ...state, network: "base", tipHeight: 100, headHeight: 103 });
       await createState(tx, { ...state, network: "tron", tipHeight: 50, headHeight: 49 });
     });
-    const metrics = networkMetrics({ clock: { now: () => 10 * second }, db });
+    const metrics = networkMetrics(appOf({ clock: { now: () => 10 * second }, db }));
     const of = (base: number, tron: number) => [
       { labels: { network: "base" }, value: base },
       { labels: { network: "tron" }, value: tron },
@@ -79,7 +81,7 @@ anyStore("The metrics of networks", (store) => {
       const others = [alarm("token_disabled", "USDT"), alarm("token_disabled", "USDC", 2)];
       await writeAlarms(tx, "base", [...held, ...others], 2);
     });
-    const metrics = providerMetrics({ db, pools: new Map() });
+    const metrics = providerMetrics(appOf({ db, networks: enabledNetworks() }));
     const labels = { network: "base", provider: "one" };
     expect(await metrics.read()).to.deep.equal({
       till_provider_usable: [

@@ -7,7 +7,7 @@ import {
 import type {
   AuditReport,
   NetworkStatus,
-} from "../../../../src/features/payments/networks/service.ts";
+} from "../../../../src/features/payments/networks/chain.ts";
 import { unknownProvider } from "../../../../src/platform/chain/state/readings.ts";
 
 const readAt = Date.parse("2026-01-02T03:04:05Z");

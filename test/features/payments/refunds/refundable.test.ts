@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { ignoreTransfer } from "../../../../src/features/payments/inbox/allocation.ts";
+import { lockRefundable } from "../../../../src/features/payments/refunds/refundable.ts";
+import { rejectPayment } from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
@@ -17,9 +20,9 @@ anyStore("A payment that is refunded", (store) => {
   });
 
   const locked = ({ id }: PaymentRow) =>
-    book.write((tx) => book.refundLedger.lock(tx, book.organizationId, id));
+    book.write((tx) => lockRefundable(tx, book.app, book.organizationId, id));
   const reject = ({ id }: PaymentRow) =>
-    book.decisions.reject(testContext, book.organizationId, id);
+    rejectPayment(book.app, testContext, book.organizationId, id);
 
   /** Pays amounts to a canceled invoice, so that the payments are in review. */
   async function inReview(amounts: readonly string[], height?: number): Promise<PaymentRow[]> {
@@ -91,8 +94,7 @@ anyStore("A payment that is refunded", (store) => {
       await reject(payment);
       await book.verify(payment);
       if (unrefunded === "ignored") {
-        const { organizationId, allocation } = book;
-        await allocation.ignore(testContext, organizationId, payment.transferId);
+        await ignoreTransfer(book.app, testContext, book.organizationId, payment.transferId);
       }
       const refund = await book.send(await book.refund(payment, amount));
       expect(await disposition()).to.equal(refunded);

@@ -1,4 +1,9 @@
 import { expect } from "chai";
+import { allocateTransfer } from "../../../../src/features/payments/inbox/allocation.ts";
+import {
+  acceptPayment,
+  rejectPayment,
+} from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { RefundRow } from "../../../../src/features/refunds/table.ts";
@@ -20,7 +25,7 @@ anyStore("Requested refunds after a change of payments", (store) => {
   /** Pays 10.00 to a canceled invoice, which the merchant rejects. Returns the payment, which can be refunded. */
   async function rejectedOf(invoice: InvoiceView): Promise<PaymentRow> {
     const payment = known((await book.pay(invoice, ["10.00"]))[0]);
-    await book.decisions.reject(testContext, book.organizationId, payment.id);
+    await rejectPayment(book.app, testContext, book.organizationId, payment.id);
     await book.verify(payment);
     return payment;
   }
@@ -45,8 +50,8 @@ anyStore("Requested refunds after a change of payments", (store) => {
     const allocate = async (amount: string) => {
       const { id: invoiceId } = await book.issue();
       const allocations = [{ invoiceId, amount }];
-      const { organizationId, allocation } = book;
-      await allocation.allocate(testContext, organizationId, payment.transferId, allocations);
+      const { app, organizationId } = book;
+      await allocateTransfer(app, testContext, organizationId, payment.transferId, allocations);
     };
     await allocate("4.00");
     expect(await stateOf(refund)).to.deep.equal(["requested", null, usdt("2.00")]);
@@ -61,7 +66,7 @@ anyStore("Requested refunds after a change of payments", (store) => {
     await book.verify(needed);
     const other = await rejectedOf(invoice);
     const [first, second] = [await book.refund(needed, "1.00"), await book.refund(other, "10.00")];
-    await book.decisions.accept(testContext, book.organizationId, needed.id);
+    await acceptPayment(book.app, testContext, book.organizationId, needed.id);
     expect(await stateOf(first)).to.deep.equal(["rejected", "surplus_gone", 0n]);
     expect(await stateOf(second)).to.deep.equal(["requested", null, usdt("10.00")]);
   });

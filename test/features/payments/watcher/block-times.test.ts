@@ -2,7 +2,6 @@
 import { expect } from "chai";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
-import type { PayableTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import { makeAncestorTimes } from "../../../../src/features/payments/watcher/ancestor-times.ts";
 import { AnswerDropped } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
@@ -13,7 +12,7 @@ import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
-import { standInInvoices, token } from "./watched-network.ts";
+import { standInInvoices, token, type AskedTerms } from "./watched-network.ts";
 
 const shop = addressOf("shop");
 
@@ -33,7 +32,7 @@ eachStore("Block times", (store) => {
     if (node === undefined) throw new Error("there is no such node");
     return node.view;
   };
-  const ask = (terms: Partial<PayableTerms> = {}) => till.invoices.ask({ address: shop, terms });
+  const ask = (terms: AskedTerms = {}) => till.invoices.ask({ address: shop, terms });
   const pay = () => {
     till.chain.mine(1, [{ to: shop, amount: token(25) }]);
     till.advance(poolBlockMs);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { auditBlocks } from "../../../../src/features/payments/networks/chain.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { cpuMs } from "../../../support/cpu-time.ts";
@@ -71,7 +72,7 @@ export async function catchUp(
     expect(found).to.have.length(paid);
     expect(new Set(found.map(({ transactionHash }) => transactionHash)).size).to.equal(paid);
     expect(await till.payments()).to.have.length(paid);
-    const audit = await till.service.audit("ethereum", {});
+    const audit = await auditBlocks(till.app, "ethereum", {});
     expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
     expect(audit.ranges).to.have.length(1);
     return { blocks, merchants, milliseconds, cpuMs: spentMs, requests };

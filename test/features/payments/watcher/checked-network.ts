@@ -10,6 +10,7 @@ import type {
 } from "../../../../src/platform/chain/state/provider-health.ts";
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { readingsOf, readingTable } from "../../../../src/platform/chain/state/readings.ts";
+import type { Database } from "../../../../src/platform/database/database.ts";
 import type { Shop } from "../../../support/invoice-services-fixture.ts";
 import { testContext } from "../../../support/store/stores.ts";
 import { addNetwork, ledgerOf } from "../shop-ledger.ts";
@@ -141,14 +142,14 @@ export async function openChecked(shop: Shop, checked: Checked) {
   const ledger = ledgerOf(shop);
   const { clock } = ledger;
   const alarms = createAlarms(ledger);
-  const invoices: typeof ledger.invoices = {
-    ...ledger.invoices,
-    oldestHold(...question) {
-      given.holdsAsked += 1;
-      return ledger.invoices.oldestHold(...question);
+  const db: Database = {
+    ...ledger.db,
+    all(sql, ...values) {
+      if (sql.includes('AS "oldest" FROM holds')) given.holdsAsked += 1;
+      return ledger.db.all(sql, ...values);
     },
   };
-  const reading = { ...ledger, network, alarms, invoices };
+  const reading = { ...ledger, db, network, alarms };
   const [client = clientOf("nobody")] = providers;
   const check = makeProviderCrossCheck({
     ...reading,

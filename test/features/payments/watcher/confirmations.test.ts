@@ -2,7 +2,6 @@
 import { expect } from "chai";
 import { makeConfirmations } from "../../../../src/features/payments/watcher/confirmations.ts";
 import { makeVerifier } from "../../../../src/features/payments/watcher/receipt-verifier.ts";
-import { makeRecorder } from "../../../../src/features/payments/watcher/recorder.ts";
 import {
   payments,
   type PaymentRow,
@@ -91,8 +90,8 @@ anyStore("Payments with enough confirmations", (store) => {
     };
     const alarms = createAlarms(ledger);
     const verifier = makeVerifier({ ...ledger, subject: "payment", providers: [provider], alarms });
-    const recorder = makeRecorder(ledger);
-    const confirmations = makeConfirmations({ ...ledger, verifier, recorder });
+    const app = Object.assign(shop.app, { clock: ledger.clock });
+    const confirmations = makeConfirmations({ app, network, verifier });
     return {
       alarms,
       /** Returns the place of the first payment that is found, the number of all, and whether more are left. */

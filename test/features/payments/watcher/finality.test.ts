@@ -1,5 +1,9 @@
 // Chains and providers that replace blocks that they had called final.
 import { expect } from "chai";
+import {
+  acknowledgeAlarms,
+  auditBlocks,
+} from "../../../../src/features/payments/networks/chain.ts";
 import { coverageOf } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import {
   addReading,
@@ -53,7 +57,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     return () => till.invoices.totals.get(id);
   }
   const isContiguous = async () => {
-    const audit = await till.service.audit("ethereum", {});
+    const audit = await auditBlocks(till.app, "ethereum", {});
     expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
     expect(audit.ranges.at(-1)?.toHash).to.equal(till.chain.block(till.chain.height()).hash);
   };
@@ -73,7 +77,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     expect((await till.transfers())[0]).to.include({ status: "orphaned", isFinal: false });
     expect(await till.storedAlarms()).to.deep.equal(["final_block_changed"]);
     await isContiguous();
-    await till.service.acknowledge(testContext, "ethereum", null);
+    await acknowledgeAlarms(till.app, testContext, "ethereum", null);
     till.advance(minute);
     await till.mine(12);
     expect(await till.storedAlarms()).to.deep.equal([]);

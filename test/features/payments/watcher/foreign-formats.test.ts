@@ -1,5 +1,9 @@
 // Nodes that write things differently: an odd part spoils nothing but itself, and no money is lost or counted twice.
 import { expect } from "chai";
+import {
+  listNetworkStatuses,
+  scanBlocks,
+} from "../../../../src/features/payments/networks/chain.ts";
 import { systemContext } from "../../../../src/platform/database/system-context.ts";
 import { hour, minute } from "../../../../src/kernel/clock.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
@@ -161,14 +165,14 @@ anyStore("A node that writes things differently", (store) => {
       expect(await paid()).to.deep.equal([sound]);
       expect(await till.storedAlarms()).to.deep.equal(["log_unreadable"]);
       expect(till.watcher.health().problem).to.equal(null);
-      const [status] = await till.service.status({ isLive: false });
+      const [status] = await listNetworkStatuses(till.app, { isLive: false });
       expect(status?.providers[0]?.dropped?.unreadable_log).to.be.greaterThan(0);
       const [health] = till.pool.counts();
       expect(health?.dropped.unreadable_log).to.be.greaterThan(0);
       // Once the provider writes as others do, a scan enters the payment.
       till.nodes[0]?.lie(null);
       const { height } = { height: till.chain.height() };
-      await till.service.scan(systemContext("test"), "ethereum", {
+      await scanBlocks(till.app, systemContext("test"), "ethereum", {
         from: height - 25,
         to: height - 15,
       });

@@ -1,6 +1,11 @@
 // Ranges of blocks that no provider reads any more: newer blocks are read, the range stays on record, and a provider that
 // has it again, or an operator, ends it.
 import { expect } from "chai";
+import {
+  acceptGap,
+  auditBlocks,
+  scanBlocks,
+} from "../../../../src/features/payments/networks/chain.ts";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { gapsOf } from "../../../../src/platform/chain/state/gaps.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
@@ -62,9 +67,9 @@ eachStore("A range that no provider reads any more", (store) => {
       }),
     );
   const accept = (from: number, to: number, reason = "Pruned everywhere") =>
-    till.service.acceptGap(testContext, "ethereum", { from, to }, reason);
+    acceptGap(till.app, testContext, "ethereum", { from, to }, reason);
   const codeOf = async (work: Promise<unknown>) => (await refusal(work)).code;
-  const audited = async () => (await till.service.audit("ethereum", {})).gaps;
+  const audited = async () => (await auditBlocks(till.app, "ethereum", {})).gaps;
   const openAlarm = () => till.alarms.open().find(({ kind }) => kind === "blocks_refused");
 
   it("does not stop the reading of newer blocks, and stays on record with an alarm that names the command", async () => {
@@ -222,7 +227,7 @@ eachStore("A range that no provider reads any more", (store) => {
       expect(await placed()).to.deep.equal([["seen", 61, false]]);
       expect(await gaps()).to.have.length(1);
       // An operator who reads the block again does not change that.
-      const scanned = till.service.scan(testContext, "ethereum", { from: 51, to: 61 });
+      const scanned = scanBlocks(till.app, testContext, "ethereum", { from: 51, to: 61 });
       expect(await codeOf(scanned)).to.equal("scan_interrupted");
       expect(await placed()).to.deep.equal([["seen", 61, false]]);
       // Once both have the range, it is read.
@@ -234,7 +239,7 @@ eachStore("A range that no provider reads any more", (store) => {
       expect(await placed()).to.deep.equal([["seen", 61, true]]);
       // Nor does a final transfer leave its block for one provider.
       liar.lie((call, result) => relocated(call, forged(call, result)));
-      const rescanned = till.service.scan(testContext, "ethereum", { from: 51, to: 61 });
+      const rescanned = scanBlocks(till.app, testContext, "ethereum", { from: 51, to: 61 });
       expect(await codeOf(rescanned)).to.equal("scan_interrupted");
       expect(await placed()).to.deep.equal([["seen", 61, true]]);
       expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
@@ -325,7 +330,7 @@ eachStore("A range that no provider reads any more", (store) => {
     await waitLong(hour);
     await waitLong(hour);
     const dry = { ...testContext, finish: () => Promise.reject(new Error("tried out")) };
-    const trial = till.service.acceptGap(dry, "ethereum", { from: 51, to: 1_500 }, "r");
+    const trial = acceptGap(till.app, dry, "ethereum", { from: 51, to: 1_500 }, "r");
     expect(await trial.catch((error: unknown) => String(error))).to.include("tried out");
     expect((await gaps())[0]).to.include({ isAccepted: false });
     await accept(51, 1_000);
@@ -381,7 +386,7 @@ eachStore("A range that no provider reads any more", (store) => {
     expect(await codeOf(accept(1_500, 62))).to.equal("gap_not_accepted");
     expect(await codeOf(accept(51, till.chain.height()))).to.equal("gap_not_accepted");
     expect(await codeOf(accept(0, 5_000_000))).to.equal("gap_not_accepted");
-    const other = till.service.acceptGap(testContext, "tron", { from: 51, to: 1_500 }, "r");
+    const other = acceptGap(till.app, testContext, "tron", { from: 51, to: 1_500 }, "r");
     expect(await codeOf(other)).to.equal("not_found");
     expect((await gaps())[0]).to.include({ isAccepted: false });
   });

@@ -1,18 +1,8 @@
-import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
-import {
-  makeChainService,
-  type ChainService,
-} from "../../../../src/features/payments/networks/service.ts";
-import { makeClaimExaminer } from "../../../../src/features/payments/hash-claims/examiner.ts";
-import { makeMonitor } from "../../../../src/features/payments/watcher/provider-monitor.ts";
-import { makeRecorder } from "../../../../src/features/payments/watcher/recorder.ts";
-import {
-  makeScanner,
-  type Scanner,
-} from "../../../../src/features/payments/watcher/readings/rescanner.ts";
-import { makeWalletReader } from "../../../../src/features/payments/watcher/readings/wallet-reading.ts";
-import { makeWatcher, type Watcher } from "../../../../src/features/payments/watcher/watcher.ts";
-import { makeProviderCrossCheck } from "../../../../src/features/payments/watcher/provider-cross-check.ts";
+import type { App } from "../../../../src/app.ts";
+import { listNetworkStatuses } from "../../../../src/features/payments/networks/chain.ts";
+import { networkReadersOf } from "../../../../src/features/payments/networks/readers.ts";
+import type { Scanner } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
+import type { Watcher } from "../../../../src/features/payments/watcher/watcher.ts";
 import { makeWatchWorkers } from "../../../../src/features/payments/worker.ts";
 import {
   payments,
@@ -23,12 +13,8 @@ import {
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
-import {
-  createAlarms,
-  type AlarmKind,
-  type ChainAlarms,
-} from "../../../../src/platform/chain/state/alarms.ts";
+import { hooks } from "../../../../src/hooks.ts";
+import type { AlarmKind, ChainAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { createJsonRpcClient } from "../../../../src/platform/chain/evm/client.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
 import {
@@ -36,14 +22,12 @@ import {
   type BudgetLimits,
   type ProviderBudget,
 } from "../../../../src/platform/chain/providers/budget.ts";
-import {
-  makeProviderPool,
-  type ProviderPool,
-} from "../../../../src/platform/chain/providers/pool.ts";
+import type { ProviderPool } from "../../../../src/platform/chain/providers/pool.ts";
 import {
   networkState,
   type NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
+import type { ConfiguredNetwork } from "../../../../src/platform/config/config.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
@@ -54,12 +38,14 @@ import {
   type FakeChain,
   type FakeNode,
 } from "../../../support/chain/fake-node.ts";
+import { appOf } from "../../../support/context.ts";
 import { testNetworks } from "../../../support/merchants.ts";
-import { askingInvoices, noRefunds, startAt, type AskingInvoices } from "./watched-network.ts";
+import { askingInvoices, settlingConfig, startAt, type AskingInvoices } from "./watched-network.ts";
 import { patienceMs } from "../../../support/until.ts";
 
 /** A network that is read from several nodes over HTTP, as in `till serve`. */
 export interface PooledNetwork {
+  readonly app: App;
   readonly db: Database;
   readonly chain: FakeChain;
   readonly nodes: readonly FakeNode[];
@@ -70,9 +56,7 @@ export interface PooledNetwork {
   /** The kinds of the alarms in the log, in order. */
   readonly loggedAlarms: readonly AlarmKind[];
   readonly watcher: Watcher;
-  readonly service: ChainService;
   readonly scanner: Scanner;
-  readonly recorder: ReturnType<typeof makeRecorder>;
   readonly budgets: readonly ProviderBudget[];
   /** Moves the clock alone: the times of the blocks that are mined next are as far behind it. */
   advance(milliseconds: number): void;
@@ -137,8 +121,8 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
         loggedAlarms.push(fields.alarm as AlarmKind);
       }
     },
+    child: () => logger,
   };
-  const alarms = createAlarms({ clock, logger });
   const budgets: ProviderBudget[] = [];
   const members = nodes.map(({ url }) => {
     const budget = makeBudget({
@@ -154,75 +138,46 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     const beforeRequest = () => budget.take();
     return { budget, client: createJsonRpcClient({ network, url, timeoutMs, beforeRequest }) };
   });
-  const pool = makeProviderPool({ network, members, clock, random: () => 0.5, alarms });
   const ids = createIds(systemRandom);
-  const invoices = askingInvoices(ids);
-  const { client, providers } = pool;
-  const times = makeBlockTimes({ clock, providers, alarms, pool });
-  const reading = {
-    db,
+  const invoices = await askingInvoices(db, network);
+  const networks = new Map([[network.id, network as ConfiguredNetwork]]);
+  const app = appOf({
+    db: invoices.db,
     clock,
     ids,
-    network,
-    invoices,
-    pool,
-    alarms,
-    client,
-    providers,
-    times,
-    refunds: noRefunds,
-    journal: createJournal({ ids, wake: () => undefined }),
-    logger: silentLogger,
-  };
-  const scanner = makeScanner(reading);
-  const watcher = makeWatcher(reading);
-  const monitor = makeMonitor({
-    ...reading,
-    crossCheck: makeProviderCrossCheck({ ...reading, scanner }),
-    wallets: makeWalletReader({ ...reading, scanner }),
+    logger,
+    hooks,
+    config: settlingConfig,
+    networks: { enabled: networks, known: networks, enabledIds: [network.id] },
+    providersOf: () => members,
+    // The pool draws the middle of what is random.
+    randomBytes: (length) => new Uint8Array(length).fill(128),
   });
+  const reader = networkReadersOf(app).get(network.id);
+  if (reader === undefined) throw new Error("the network has no provider");
+  const { pool, alarms, watcher, scanner, monitor } = reader;
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
-  const claimableTerms = () => Promise.resolve(null);
-  const [worker] = makeWatchWorkers({
-    db,
-    clock,
-    leases,
-    invoices,
-    watchers: [watcher],
-    examiners: [
-      makeClaimExaminer({
-        ...reading,
-        claimableTerms,
-        claimableNetworks: () => Promise.resolve([]),
-        examined: new Set<string>(),
-        unread: [],
-        nudge: () => undefined,
-      }),
-    ],
-    monitors: new Map([[network.id, monitor]]),
-  });
-  const recorder = makeRecorder(reading);
-  const access = [{ network: network.id, pool, alarms, scanner, recorder }];
-  const service = makeChainService({
-    ...reading,
-    enabled: new Map([[network.id, network]]),
-    enabledIds: [network.id],
-    access,
-  });
+  const [worker] = makeWatchWorkers(app, leases);
 
   async function look(): Promise<void> {
     for (let runs = 0; runs < runsMax; runs += 1) {
       now += 2 * second;
-      if ((await worker?.run(new AbortController().signal)) !== true) return;
+      await invoices.store();
+      try {
+        if ((await worker?.run(new AbortController().signal)) !== true) return;
+      } finally {
+        await invoices.read();
+      }
     }
     throw new Error("the worker never comes to an end");
   }
 
   const alarmKinds = async () => {
-    const [status] = await service.status({ isLive: false });
+    const [status] = await listNetworkStatuses(app, { isLive: false });
     return (status?.alarms ?? []).map(({ kind }) => kind);
   };
   const harness: PooledNetwork = {
+    app,
     db,
     chain,
     nodes,
@@ -232,9 +187,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     alarms,
     loggedAlarms,
     watcher,
-    service,
     scanner,
-    recorder,
     budgets,
     look,
     advance(milliseconds) {

@@ -1,6 +1,10 @@
 // A network that is read from two nodes over HTTP, one or both of which are behind, limited, broken or lying: no false
 // payment is credited, no payment is lost, and alarms are raised.
 import { expect } from "chai";
+import {
+  auditBlocks,
+  listNetworkStatuses,
+} from "../../../../src/features/payments/networks/chain.ts";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { anyStore } from "../../../support/store/stores.ts";
@@ -49,7 +53,7 @@ anyStore("A network with several providers", (store) => {
     }
     expect(await statuses()).to.deep.equal(credited);
     expect(await till.transfers()).to.have.length(count);
-    const audit = await till.service.audit("ethereum", {});
+    const audit = await auditBlocks(till.app, "ethereum", {});
     expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
   }
 
@@ -170,7 +174,7 @@ anyStore("A network with several providers", (store) => {
     pay();
     await till.mine(1);
     expect(condition(0)).to.equal("wrong_chain");
-    const [alarm] = (await till.service.status({ isLive: false }))[0]?.alarms ?? [];
+    const [alarm] = (await listNetworkStatuses(till.app, { isLive: false }))[0]?.alarms ?? [];
     expect(alarm?.kind).to.equal("provider_wrong_chain");
     expect(alarm?.message).to.match(/serves chain 56, but Ethereum is chain 1\. Correct/);
     expect(await statuses()).to.deep.equal(["confirming"]);
@@ -517,7 +521,7 @@ anyStore("A network with several providers", (store) => {
     const [first] = await open();
     first.fail("unavailable", 1);
     await till.mine(1);
-    const [stored] = await till.service.status({ isLive: false });
+    const [stored] = await listNetworkStatuses(till.app, { isLive: false });
     expect(stored?.providers.map(({ condition: is, isInUse }) => [is, isInUse])).to.deep.equal([
       ["waiting", false],
       ["ok", true],
@@ -525,7 +529,7 @@ anyStore("A network with several providers", (store) => {
     expect(stored?.providers[0]?.lastError?.kind).to.equal("unreachable");
     till.advance(minute);
     till.chain.mine(2);
-    const [live] = await till.service.status({ isLive: true });
+    const [live] = await listNetworkStatuses(till.app, { isLive: true });
     expect(live?.providers.map(({ tipHeight }) => tipHeight)).to.deep.equal([63, 63]);
     expect(live?.headHeight).to.equal(63);
   });

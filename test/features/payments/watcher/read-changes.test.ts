@@ -1,9 +1,5 @@
 // The questions of a scan: the watched addresses, and the times of the blocks of logs.
 import { expect } from "chai";
-import {
-  watchedAddresses,
-  watchedAmong,
-} from "../../../../src/features/invoices/holds/watched-addresses.ts";
 import type { TransferRow } from "../../../../src/features/payments/table.ts";
 import {
   makeBlockTimes,
@@ -51,7 +47,7 @@ anyStore("The addresses that a scan asks for", (store) => {
     await db.write(testContext, (tx) => tx.insertMany(holds, copies));
     return (...to: readonly string[]) =>
       recipientsOf(
-        { db, network, invoices: { watchedAddresses, watchedAmong } },
+        { db, network },
         to.map((toAddress) => ({ toAddress }) as TransferRow),
       );
   }

@@ -1,11 +1,9 @@
-import { aQuote } from "../../../support/quotes.ts";
-import type { HoldMatch } from "../../../../src/features/invoices/holds/matching.ts";
-import type { PayableTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
+import { anyToken } from "../../../../src/features/invoices/holds/holds.ts";
+import { storedTotals } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
+import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
+import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import type { PaymentTotals } from "../../../../src/features/invoices/rules.ts";
-import type {
-  Invoices,
-  WatchTimes,
-} from "../../../../src/features/payments/ledger/invoices-port.ts";
+import { organizations } from "../../../../src/features/organizations/table.ts";
 import {
   payments,
   transfers,
@@ -18,19 +16,26 @@ import {
   type Watcher,
   type WatcherDeps,
 } from "../../../../src/features/payments/watcher/watcher.ts";
-import { second } from "../../../../src/kernel/clock.ts";
-import { createIds, type Id, type IdSource } from "../../../../src/kernel/id.ts";
+import { hooks } from "../../../../src/hooks.ts";
+import { second, type Instant } from "../../../../src/kernel/clock.ts";
+import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { Address, ChainClient } from "../../../../src/platform/chain/client.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
+import type { Config, ConfiguredNetwork } from "../../../../src/platform/config/config.ts";
 import {
   networkState,
   type NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
-import type { Database } from "../../../../src/platform/database/database.ts";
+import type { Database, Tx } from "../../../../src/platform/database/database.ts";
+import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
-import { testNetworks } from "../../../support/merchants.ts";
+import { noRates } from "../../../../src/platform/rates/plan.ts";
+import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { appOf } from "../../../support/context.ts";
+import { addOrganization, testNetworks } from "../../../support/merchants.ts";
+import { testContext } from "../../../support/store/stores.ts";
 import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
 import type { Unsound } from "../../../support/store/expect-store-is-consistent.ts";
 
@@ -38,151 +43,249 @@ export const startAt = Date.UTC(2026, 10, 2);
 export const blockMs = 12 * second;
 export const token = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
 
-/** An invoice as payments see it: its hold and its terms. */
+/** An invoice that a test asks for. */
 interface AskedInvoice {
   readonly id: Id<"invoice">;
   readonly address: Address;
-  /** Null if the address is exclusive to this invoice. */
-  readonly exactAmount: bigint | null;
-  terms: PayableTerms;
+  /** Whether its hold is live. */
   isWatched: boolean;
 }
 
 export interface AskedFor {
   readonly address: Address;
+  /** The amount that its hold reserves on a shared address; absent if the address is exclusive to the invoice. */
   readonly exactAmount?: bigint;
-  readonly terms?: Partial<PayableTerms>;
+  readonly terms?: AskedTerms;
 }
 
-/** A stand-in for the invoices, which keeps the totals that it receives. */
-export interface AskingInvoices extends Invoices, WatchTimes {
+/** The terms of an invoice that differ from 25.00 USD in USDT, which stay payable for a million blocks. */
+export interface AskedTerms {
+  readonly amount?: bigint;
+  readonly payableAmount?: bigint;
+  readonly issuedAt?: Instant;
+  readonly expiresAt?: Instant;
+  readonly isCanceled?: boolean;
+  readonly latePolicy?: "accept" | "review";
+}
+
+/** The invoices of a test on a network, of which it states the address and the terms alone. */
+export interface AskingInvoices {
+  /** The store, which reports the transactions that settle invoices. */
+  readonly db: Database;
   ask(asked: AskedFor): AskedInvoice;
-  readonly totals: Map<Id<"invoice">, PaymentTotals>;
-  /** Called in the transaction before it commits: a test throws here to simulate a kill. */
+  /** Stores the invoices that the test has asked for since the last call. */
+  store(): Promise<void>;
+  /** Reads the totals of the invoices that were settled. */
+  read(): Promise<void>;
+  readonly totals: ReadonlyMap<Id<"invoice">, PaymentTotals>;
+  /** Called in a transaction that settles invoices before it commits: a test throws here to simulate a kill. */
   onSettle: () => void;
 }
 
-/** No payer asks for a refund. */
-export const noRefunds = { withdraw: () => Promise.resolve() };
-
-/** The consistency checks that fail on a store whose invoices are stand-ins without rows. */
+/** The consistency checks that fail on a store whose invoices have neither wallets nor events. */
 export const standInInvoices: Unsound = {
-  checks: ["payments.invoice", "figures.facts"],
-  because: "payments are found for invoices that a test asks for and nobody stores",
+  checks: ["figures.facts", "invoices.held"],
+  because: "the invoices that a test asks for are stored without having been issued",
 };
 
-/** Makes stand-in invoices without a store. */
-export function askingInvoices(ids: IdSource): AskingInvoices {
-  const asked = new Map<Id<"invoice">, AskedInvoice>();
-  const organizationId = ids.next("organization", startAt);
+/** Makes invoices on a network, which are stored as they are asked for. */
+export async function askingInvoices(db: Database, network: Network): Promise<AskingInvoices> {
+  const ids = createIds(systemRandom);
+  const accepting = await addOrganization(db, ids, startAt);
+  const reviewing = await addOrganization(db, ids, startAt);
+  await db.write(testContext, (tx) =>
+    tx.update(organizations, { latePayments: "review" }, "WHERE id = $1", [reviewing]),
+  );
+  const stored: AskedInvoice[] = [];
+  const waiting: {
+    readonly asked: AskedInvoice;
+    readonly row: InvoiceRow;
+    readonly hold: HoldRow;
+  }[] = [];
+  const released = new Set<Id<"invoice">>();
   const totals = new Map<Id<"invoice">, PaymentTotals>();
-  const watched = () => [...asked.values()].filter(({ isWatched }) => isWatched);
 
-  return {
+  const self: AskingInvoices = {
     totals,
     onSettle: () => undefined,
-    cancelInvoice: () => Promise.reject(new Error("stand-in invoices are not canceled")),
-    ask({ address, exactAmount, terms }) {
-      const invoice: AskedInvoice = {
-        id: ids.next("invoice", startAt),
-        address,
-        exactAmount: exactAmount ?? null,
-        isWatched: true,
-        terms: {
-          organizationId:
-            terms?.latePolicy === "review" ? ids.next("organization", startAt) : organizationId,
-          walletId: null,
-          customerId: null,
-          amount: 2_500n,
-          settlementCurrency: "USD",
-          settlementDecimals: 2,
-          network: "ethereum",
-          tokenSymbol: "USDT",
-          quotes: [aQuote({ payableAmount: terms?.payableAmount ?? exactAmount ?? token(25) })],
-          tolerance: { numerator: 0n, denominator: 1n },
-          issuedAt: startAt,
-          payableAmount: exactAmount ?? token(25),
-          askedAmount: exactAmount ?? token(25),
-          excessSlack: 0n,
-          rounding: { numerator: 0n, denominator: 1n },
-          dueAmount: exactAmount ?? token(25),
-          wholeAmount: exactAmount ?? token(25),
-          seenAmount: 0n,
-          remainingAmount: exactAmount ?? token(25),
-          expiresAt: startAt + 1_000_000 * blockMs,
-          lateUntil: startAt + 2_000_000 * blockMs,
-          isCanceled: false,
-          managedBy: null,
-          latePolicy: "accept",
-          ...terms,
-        },
-      };
-      asked.set(invoice.id, invoice);
-      return invoice;
+    db: {
+      ...db,
+      write: (context, work, foreseen) => {
+        const watching = async (tx: Tx) => {
+          const seen = { settles: false };
+          const watched = new Proxy(tx, {
+            get(target, name) {
+              const value: unknown = Reflect.get(target, name);
+              if (typeof value !== "function") return value;
+              return (...args: unknown[]) => {
+                if (name === "updateMany" && args[0] === invoices) seen.settles = true;
+                return Reflect.apply(value, target, args) as unknown;
+              };
+            },
+          });
+          const result = await work(watched);
+          if (seen.settles) self.onSettle();
+          return result;
+        };
+        return db.write(context, watching, foreseen);
+      },
     },
-    watchedAddresses: (_reader, _network, limit) =>
-      Promise.resolve([...new Set(watched().map(({ address }) => address))].slice(0, limit)),
-    watchedAmong: (_reader, _network, addresses) => {
-      const held = new Set(watched().map(({ address }) => address));
-      return Promise.resolve(addresses.filter((address) => held.has(address)));
+    ask({ address, exactAmount, terms = {} }) {
+      const asked: AskedInvoice = { id: ids.next("invoice", startAt), address, isWatched: true };
+      const organizationId = terms.latePolicy === "review" ? reviewing : accepting;
+      const row = invoiceOf(network, asked, organizationId, exactAmount ?? null, terms);
+      const hold = holdOf(ids.next("hold", startAt), row, address, exactAmount ?? null);
+      waiting.push({ asked, row, hold });
+      return asked;
     },
-    watchedSince: (_reader, _network, addresses) =>
-      Promise.resolve(
-        new Map(
-          watched()
-            .filter(({ address }) => addresses.includes(address))
-            .map(({ address, terms }) => [address, { startsAt: terms.issuedAt, markHeight: null }]),
-        ),
-      ),
-    oldestHold: () =>
-      Promise.resolve(
-        watched().reduce<number | null>(
-          (oldest, { terms }) => Math.min(oldest ?? terms.issuedAt, terms.issuedAt),
-          null,
-        ),
-      ),
-    matchHolds: (_tx, _network, candidates) =>
-      Promise.resolve(
-        new Map(
-          candidates.flatMap(({ key, address, amount }): [string, HoldMatch][] => {
-            const own = watched().filter((invoice) => invoice.address === address);
-            const found = own.find(
-              ({ exactAmount }) => exactAmount === null || exactAmount === amount,
-            );
-            if (found === undefined) return [];
-            const rule = found.exactAmount === null ? "exclusive_address" : "exact_amount";
-            return [
-              [key, { invoiceId: found.id, organizationId: found.terms.organizationId, rule }],
-            ];
-          }),
-        ),
-      ),
-    lockTerms: (_tx, invoiceIds) =>
-      Promise.resolve(
-        new Map(
-          invoiceIds.flatMap((id) => {
-            const invoice = asked.get(id);
-            if (invoice === undefined) return [];
-            return [[id, { ...invoice.terms, invoice: undefined as never }] as const];
-          }),
-        ),
-      ),
-    settleInvoices(_tx, _network, _locked, settled) {
-      this.onSettle();
-      for (const [id, each] of settled) totals.set(id, each);
-      return Promise.resolve();
+    async store() {
+      const fresh = waiting.splice(0);
+      stored.push(...fresh.map(({ asked }) => asked));
+      const ended = stored.filter(({ id, isWatched }) => !isWatched && !released.has(id));
+      if (fresh.length === 0 && ended.length === 0) return;
+      await db.write(testContext, async (tx) => {
+        await tx.insertMany(
+          invoices,
+          fresh.map(({ row }) => row),
+        );
+        await tx.insertMany(
+          holds,
+          fresh.map(({ hold }) => hold),
+        );
+        for (const { id } of ended) {
+          released.add(id);
+          await tx.update(holds, { releasedAt: startAt }, "WHERE invoice_id = $1", [id]);
+        }
+      });
     },
-    sweepDeadlines: () => Promise.resolve(0),
-    lateReviewers: () =>
-      Promise.resolve(
-        new Set(
-          [...asked.values()]
-            .filter(({ terms }) => terms.latePolicy === "review")
-            .map(({ terms }) => terms.organizationId),
-        ),
-      ),
+    async read() {
+      for (const row of await db.find(invoices, "WHERE version > 1")) {
+        totals.set(row.id, storedTotals(row));
+      }
+    },
+  };
+  return self;
+}
+
+/** Returns an issued invoice, by default of 25.00 USD for as many USDT. */
+function invoiceOf(
+  network: Network,
+  { id, address }: AskedInvoice,
+  organizationId: Id<"organization">,
+  exactAmount: bigint | null,
+  terms: AskedTerms,
+): InvoiceRow {
+  const { amount = 2_500n, issuedAt = startAt, isCanceled = false } = terms;
+  const payableAmount = terms.payableAmount ?? exactAmount ?? token(25);
+  return {
+    id,
+    organizationId,
+    publicId: id.replace("inv_", "pub_"),
+    checkoutId: id.replace("inv_", "chk_"),
+    status: isCanceled ? "canceled" : "open",
+    exception: "none",
+    version: 1,
+    amount,
+    settlementCurrency: "USD",
+    settlementDecimals: 2,
+    tokenSymbol: "USDT",
+    tokenDecimals: 6,
+    network: network.id,
+    requiredConfirmations: 3,
+    payableAmount,
+    remainingAmount: isCanceled ? 0n : payableAmount,
+    askedAmount: null,
+    exchangeRate: "1",
+    dustAmount: null,
+    underpaymentTolerance: "0",
+    walletId: null,
+    walletAddress: network.kind.formatAddress(address),
+    // The rest of an invoice at an address of its own needs no amount of its own.
+    addressIndex: exactAmount === null ? 0 : null,
+    customerId: null,
+    externalId: null,
+    requestFingerprint: null,
+    description: null,
+    redirectUrl: null,
+    expiresInSeconds: 3_600,
+    managedBy: null,
+    enteredAtLink: null,
+    startedAtLink: null,
+    startedFrom: null,
+    metadata: {},
+    seenAmount: 0n,
+    confirmedAmount: 0n,
+    paidAmount: null,
+    isLate: false,
+    isReverted: false,
+    latestBlock: null,
+    completedAt: null,
+    transactionHashes: [],
+    aside: null,
+    expiresAt: terms.expiresAt ?? startAt + 1_000_000 * blockMs,
+    lateUntil: startAt + 2_000_000 * blockMs,
+    createdAt: issuedAt,
+    updatedAt: issuedAt,
+    issuedAt,
+    countedAt: issuedAt,
+    paidAt: null,
+    canceledAt: isCanceled ? issuedAt : null,
+    paymentOptions: null,
   };
 }
+
+/** Returns the hold of an invoice: its address, or an amount on a shared address. */
+function holdOf(
+  id: Id<"hold">,
+  { id: invoiceId, organizationId, network, issuedAt, lateUntil }: InvoiceRow,
+  address: Address,
+  exactAmount: bigint | null,
+): HoldRow {
+  return {
+    id,
+    network,
+    address,
+    token: exactAmount === null ? anyToken : "USDT",
+    amount: exactAmount ?? 0n,
+    price: exactAmount,
+    leastAmount: exactAmount ?? 0n,
+    invoiceId,
+    organizationId,
+    kind: exactAmount === null ? "exclusive" : "amount",
+    enteredAtLink: null,
+    needsDecision: false,
+    startsAt: issuedAt ?? startAt,
+    endsAt: lateUntil ?? startAt,
+    releasedAt: null,
+    recycledAt: null,
+    recyclableKey: null,
+    markHeight: null,
+    markHash: null,
+    markReadAt: null,
+    isMarkRecent: false,
+    isNewAddress: exactAmount === null,
+  };
+}
+
+type HoldRow = RowOf<typeof holds>;
+
+/** Returns a watcher that scans once the invoices are stored that the test has asked for. */
+function watchingFor(watcher: Watcher, asking: AskingInvoices): Watcher {
+  return {
+    ...watcher,
+    async look(guard) {
+      await asking.store();
+      try {
+        return await watcher.look(guard);
+      } finally {
+        await asking.read();
+      }
+    },
+  };
+}
+
+/** The settings of an app that settles invoices. */
+export const settlingConfig = { rates: noRates, walletsPerOrganization: 1_000 } as Config;
 
 /** A watched network on a scripted chain. */
 export interface WatchedNetwork {
@@ -205,7 +308,7 @@ export interface WatchedNetwork {
   state(): Promise<NetworkStateRow>;
   payments(): Promise<PaymentRow[]>;
   transfers(): Promise<TransferRow[]>;
-  /** Returns the types of the payments' events, in order. */
+  /** Returns the types of the events of payments and transfers, in order. */
   events(): Promise<string[]>;
 }
 
@@ -241,7 +344,7 @@ export async function watchNetwork(
   const { chainId } = network;
   const chain = scriptChain({ startAt, blockMs, finalityLag, chainId });
   chain.mine([], blocks);
-  const invoices = askingInvoices(ids);
+  const asking = await askingInvoices(db, network);
   const alarms: Record<string, unknown>[] = [];
   const logged: unknown[] = [];
   const logger: Logger = {
@@ -264,29 +367,40 @@ export async function watchNetwork(
       known.forgetBelow(height);
     },
   };
+  const networks = new Map([[network.id, network as ConfiguredNetwork]]);
+  const journal = createJournal({ ids, wake: () => undefined });
+  const app = appOf({
+    db: asking.db,
+    clock,
+    ids,
+    journal,
+    hooks,
+    config: settlingConfig,
+    networks: { enabled: networks, known: networks, enabledIds: [network.id] },
+  });
   const another = () =>
-    makeWatcher({
-      db,
-      clock,
-      providers,
-      times,
-      ids,
-      journal: createJournal({ ids, wake: () => undefined }),
-      invoices,
-      refunds: noRefunds,
-      logger,
-      network,
-      client: chain.client,
-      ...(options.pool === undefined
-        ? {}
-        : { pool: options.pool as NonNullable<WatcherDeps["pool"]> }),
-    });
+    watchingFor(
+      makeWatcher({
+        app,
+        db,
+        clock,
+        providers,
+        times,
+        logger,
+        network,
+        client: chain.client,
+        ...(options.pool === undefined
+          ? {}
+          : { pool: options.pool as NonNullable<WatcherDeps["pool"]> }),
+      }),
+      asking,
+    );
   const watcher = another();
 
   const harness: WatchedNetwork = {
     db,
     chain,
-    invoices,
+    invoices: asking,
     network,
     contract,
     watcher,
@@ -313,7 +427,7 @@ export async function watchNetwork(
     transfers: () => db.find(transfers, "ORDER BY id"),
     async events() {
       const rows = await db.all<{ type: string }>("SELECT type FROM events ORDER BY id");
-      return rows.map(({ type }) => type);
+      return rows.map(({ type }) => type).filter((type) => !type.startsWith("invoice."));
     },
   };
   await harness.look();

@@ -34,6 +34,10 @@ async function confirm(watched: WatchedNetwork): Promise<void> {
 eachStore("The watcher", (store) => {
   const it = takeTurns(store);
   store.leavesUnsound(standInInvoices);
+  store.leavesUnsound({
+    checks: ["payments.ledger"],
+    because: "a test rejects a payment without its invoice",
+  });
 
   describe("credits", () => {
     it("a transfer to an exclusive address to its invoice, and confirms it at the required depth", async () => {
@@ -111,7 +115,7 @@ eachStore("The watcher", (store) => {
 
     it("parts whose settlement amounts add up to the invoice's amount to the last unit", async () => {
       const watched = await watchNetwork(await store.open());
-      const terms = { amount: 1_000n, payableAmount: token(9.99), dueAmount: token(9.99) };
+      const terms = { amount: 1_000n, payableAmount: token(9.99) };
       const { id } = watched.invoices.ask({ address: shop, terms });
       for (const part of ["a", "b", "c"]) pay(watched, 3.33, part);
       await watched.look();

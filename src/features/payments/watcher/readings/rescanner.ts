@@ -1,3 +1,4 @@
+import type { App } from "../../../../app.ts";
 import { bind, type Bound } from "../../../../kernel/bind.ts";
 import { hour, minute, type Clock, type Instant } from "../../../../kernel/clock.ts";
 import { unwatched, type Progress } from "../../../../platform/progress.ts";
@@ -22,7 +23,6 @@ import {
 import type { Database, Tx, WriteContext } from "../../../../platform/database/database.ts";
 import type { BlockTimes } from "../block-times.ts";
 import { unmatchedPerDay, withinInboxLimit } from "../../ledger/inbox-limit.ts";
-import type { LedgerDeps } from "../../ledger/types.ts";
 import { applyChainDiff } from "../../ledger/apply-chain-diff.ts";
 import {
   AnswerDropped,
@@ -96,7 +96,8 @@ export interface RecordOptions {
  */
 export type Scanner = { readonly network: Network } & Bound<typeof methods>;
 
-export interface ScannerDeps extends LedgerDeps {
+export interface ScannerDeps {
+  readonly app: App;
   readonly db: Database;
   readonly clock: Clock;
   readonly network: Network;
@@ -163,7 +164,7 @@ async function read(
   { from, to }: BlockRange,
   addresses: ReadAddresses = "watched",
 ): Promise<RangeReading> {
-  const { db, network, invoices, times, contracts } = deps;
+  const { db, network, times, contracts } = deps;
   const state = await networkState(db, network.id);
   if (state === null) throw new AnswerDropped("the network was never reached");
   const { latest, known } = await client.heads(knownOf(state));
@@ -176,7 +177,7 @@ async function read(
   const [parent = null] = from === 0 ? [] : await client.blocks([from - 1]);
   const recipients =
     typeof addresses === "string"
-      ? await recipientsOf({ db, network, invoices }, revocable, {
+      ? await recipientsOf({ db, network }, revocable, {
           hasWallets: addresses === "all",
         })
       : givenRecipients(addresses);
@@ -212,7 +213,7 @@ async function read(
   const marks = await marksOnChain({ db, client, network, state }, timed);
   const { kept, leftOut } = isWhole
     ? { kept: own, leftOut: [] }
-    : await withinInboxLimit(db, invoices, network, own, {
+    : await withinInboxLimit(db, network, own, {
         tipHeight: state.tipHeight,
         hashes: marks,
       });
@@ -346,7 +347,7 @@ async function record(
         if (!(await replaceState(tx, before, after))) {
           throw new AnswerDropped("another process has scanned the network meanwhile");
         }
-        await applyChainDiff(tx, deps, {
+        await applyChainDiff(tx, deps.app, {
           network,
           state: after,
           difference: part,

@@ -1,6 +1,7 @@
 // The cost of reading final blocks again, counted on a chain that runs for hours: on average at most two eth_getLogs a
 // minute, at any block time, after a long stop, and with a provider that allows only short ranges.
 import { expect } from "chai";
+import { appOf } from "../../../../support/context.ts";
 import { makeBlockTimes } from "../../../../../src/features/payments/watcher/block-times.ts";
 import { makeScanner } from "../../../../../src/features/payments/watcher/readings/rescanner.ts";
 import { makeProviderCrossCheck } from "../../../../../src/features/payments/watcher/provider-cross-check.ts";
@@ -21,7 +22,7 @@ import { systemRandom } from "../../../../../src/platform/secrets/random.ts";
 import { testNetworks } from "../../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../../support/store/stores.ts";
 import { addressOf, scriptChain, type Faults } from "../scripted-chain.ts";
-import { askingInvoices, noRefunds, standInInvoices, startAt } from "../watched-network.ts";
+import { askingInvoices, standInInvoices, startAt } from "../watched-network.ts";
 
 const finalityLag = 20;
 const guard = () => Promise.resolve();
@@ -45,8 +46,9 @@ anyStore("Reading final blocks again", (store) => {
     let now = startAt;
     const clock = { now: () => now };
     const ids = createIds(systemRandom);
-    const invoices = askingInvoices(ids);
+    const invoices = await askingInvoices(db, network);
     invoices.ask({ address: addressOf("shop") });
+    await invoices.store();
     const alarms = createAlarms({ clock, logger: silentLogger });
     const providerAt = (place: number) =>
       chain.provider(`http://provider${String(place)}`, { ...options.faults });
@@ -59,18 +61,17 @@ anyStore("Reading final blocks again", (store) => {
     );
     const pool = { client, providers, health: () => health, distrust: () => undefined };
     const times = makeBlockTimes({ clock, providers, alarms });
+    const app = appOf({ db, clock, ids });
     const reading = {
       db,
       clock,
-      ids,
       network,
-      invoices,
+      app,
       pool,
       alarms,
       client,
       providers,
       times,
-      refunds: noRefunds,
       journal: createJournal({ ids, wake: () => undefined }),
       logger: silentLogger,
     };

@@ -1,6 +1,11 @@
 // Final blocks are read again some minutes and an hour after the watcher read them: an index that lagged behind its node,
 // or a provider that omitted transfers, causes no lost payment, whatever the number of providers.
 import { expect } from "chai";
+import {
+  acknowledgeAlarms,
+  auditBlocks,
+  scanBlocks,
+} from "../../../../../src/features/payments/networks/chain.ts";
 import { hour, minute } from "../../../../../src/kernel/clock.ts";
 import { second } from "../../../../../src/kernel/clock.ts";
 import { makeRangeSize } from "../../../../../src/features/payments/watcher/chain-reader.ts";
@@ -49,7 +54,7 @@ eachStore("The readings of final blocks", (store) => {
   }
 
   const readingsAt = async (height: number) => {
-    const { readings } = await till.service.audit("ethereum", {});
+    const { readings } = await auditBlocks(till.app, "ethereum", {});
     const one = readings.find(({ from, to }) => from <= height && height <= to);
     return [one?.timesRead, one?.providers.length];
   };
@@ -95,7 +100,7 @@ eachStore("The readings of final blocks", (store) => {
     expect(await readingsAt(height)).to.deep.equal([3, 1]);
     expect(await till.transfers()).to.have.length(1);
     expect(await audited()).to.have.length(1);
-    await till.service.acknowledge(testContext, "ethereum", null);
+    await acknowledgeAlarms(till.app, testContext, "ethereum", null);
     await later(minute);
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
@@ -125,7 +130,7 @@ eachStore("The readings of final blocks", (store) => {
     const nodes = await open();
     const height = await hidePayment(nodes);
     for (let scans = 0; scans < 2; scans += 1) {
-      await till.service.scan(testContext, "ethereum", { from: height, to: height });
+      await scanBlocks(till.app, testContext, "ethereum", { from: height, to: height });
     }
     expect(await readingsAt(height)).to.deep.equal([3, 1]);
     for (const node of nodes) node.view.hidden = new Set();
@@ -203,7 +208,7 @@ eachStore("The readings of final blocks", (store) => {
     await till.look();
     expect(till.pool.health()[0]?.condition).to.equal("silent_logs");
     await later(minute);
-    const { readings } = await till.service.audit("ethereum", {});
+    const { readings } = await auditBlocks(till.app, "ethereum", {});
     const { provider } = till.pool.health()[0] ?? {};
     const own = readings.filter(({ providers }) => providers.includes(provider ?? ""));
     // Only the blocks that it read before its last good probe still count as read from it.
@@ -290,7 +295,7 @@ eachStore("The readings of final blocks", (store) => {
   it("show which blocks were read only once", async () => {
     await open();
     await till.mine(30);
-    const { readings, cursorHeight, witnessedTo } = await till.service.audit("ethereum", {});
+    const { readings, cursorHeight, witnessedTo } = await auditBlocks(till.app, "ethereum", {});
     expect(readings.map(({ from, to, timesRead }) => [from, to, timesRead])).to.deep.equal([
       [51, cursorHeight, 1],
     ]);

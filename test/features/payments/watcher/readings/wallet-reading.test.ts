@@ -2,6 +2,7 @@
 // whoever else has registered thousands of addresses, and an exchange's address fills no store.
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
+import { auditBlocks, scanBlocks } from "../../../../../src/features/payments/networks/chain.ts";
 import { createJournal } from "../../../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../../../src/platform/logger/index.ts";
 import { createAlarms } from "../../../../../src/platform/chain/state/alarms.ts";
@@ -266,7 +267,7 @@ eachStore("The daily reading of wallets", (store) => {
     expect(await gapsOf(till.db, till.network.id)).to.deep.equal([]);
     expect(await till.storedAlarms()).to.not.include("blocks_refused");
     // The blocks had all of their readings, and need no others.
-    expect((await till.service.audit("ethereum", {})).gaps).to.deep.equal([]);
+    expect((await auditBlocks(till.app, "ethereum", {})).gaps).to.deep.equal([]);
   });
 
   it("waits until the blocks of a downtime were scanned, so that it reads all of them", async () => {
@@ -373,7 +374,7 @@ eachStore("The daily reading of wallets", (store) => {
     expect((await told()).map((one) => one["transfersNotRecorded"])).to.deep.equal([20]);
     // An operator who names the block gets all of it.
     const block = all[0]?.blockHeight ?? 0;
-    await till.service.scan(testContext, till.network.id, { from: block, to: block });
+    await scanBlocks(till.app, testContext, till.network.id, { from: block, to: block });
     expect(await till.transfers()).to.have.length(strange.length + 1);
   });
 

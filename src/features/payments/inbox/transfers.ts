@@ -1,8 +1,8 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
+import type { App, InTx } from "../../../app.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
-import { notationOf, type Network } from "../../../platform/chain/networks.ts";
+import { notationOf } from "../../../platform/chain/networks.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import {
@@ -13,95 +13,87 @@ import {
 import { takenOf } from "../ledger/payment-rules.ts";
 import { suggest } from "./suggestions.ts";
 import { transfers, type ClaimRow, type PaymentRow, type TransferRow } from "../table.ts";
-import { dispositionOfTransfer, type ClaimView, type TransferView } from "./present-transfer.ts";
+import { dispositionOfTransfer, type ClaimView, type TransferView } from "./records.ts";
 import type { TransferStanding } from "./status.ts";
 import {
   decisionsOf,
+  findClaims,
   findTransfer,
+  findTransfers,
   invoicesOfSenders,
-  listClaims,
-  listTransfers,
   paymentsByInvoice,
   paymentsByTransfer,
 } from "./store.ts";
 
-export interface TransferFilters extends PageQuery {
+interface TransferFilters extends PageQuery {
   readonly status?: TransferStanding | "all" | undefined;
 }
 
-export interface ClaimFilters extends PageQuery {
+interface ClaimFilters extends PageQuery {
   readonly state?: ClaimRow["state"] | undefined;
 }
-
-/** Reads transfers to organizations' addresses, and hash claims. */
-export type TransferService = Bound<typeof methods>;
 
 /** A sender that pays for more customers than this counts as an exchange, which does not identify the payer. */
 const customersOfSenderMax = 3;
 
-interface Deps {
-  readonly db: Reader;
-  /** Every configured network by id, including disabled ones, whose transfers are still shown. */
-  readonly networks: ReadonlyMap<string, Network>;
-}
-
-const methods = { view, list, get, ownerOf, listClaims: claimsOf };
-
-export function makeTransferService(deps: Deps): TransferService {
-  return bind(deps, methods);
-}
-
 /** Returns a transfer with its decisions, inside a transaction that changed it. */
-async function view(deps: Deps, reader: Reader, transfer: TransferRow): Promise<TransferView> {
+export async function viewTransfer(
+  reader: Reader,
+  app: InTx,
+  transfer: TransferRow,
+): Promise<TransferView> {
   const { id, organizationId } = transfer;
   if (organizationId === null) throw notFound();
-  const [found] = await toViews(deps, reader, organizationId, [transfer]);
+  const [found] = await toViews(reader, app, organizationId, [transfer]);
   if (found === undefined) throw new Defect("a transfer has no view");
   return { ...found, decisions: await decisionsOf(reader, id) };
 }
 
 /** Returns an organization's transfers, newest first; unmatched ones with suggested invoices. */
-async function list(
-  deps: Deps,
+export async function listTransfers(
+  app: App,
   organizationId: Id<"organization">,
   { status: asked, ...query }: TransferFilters,
 ): Promise<Page<TransferView>> {
-  const { db } = deps;
+  const { db } = app;
   const status = asked === "all" ? undefined : asked;
   const page = parsePage(query, "transfers", { organizationId, status });
-  const rows = await listTransfers(db, organizationId, status, page);
-  const views = await toViews(deps, db, organizationId, rows);
+  const rows = await findTransfers(db, organizationId, status, page);
+  const views = await toViews(db, app, organizationId, rows);
   return toPageBy(views, page, ({ transfer }) => transfer.id);
 }
 
 /** Returns a transfer with its decisions. */
-async function get(
-  deps: Deps,
+export async function getTransfer(
+  app: App,
   organizationId: Id<"organization">,
   transferId: Id<"transfer">,
 ): Promise<TransferView> {
-  const { db } = deps;
+  const { db } = app;
   const transfer = await findTransfer(db, organizationId, transferId);
   if (transfer === null) throw notFound();
-  return view(deps, db, transfer);
+  return viewTransfer(db, app, transfer);
 }
 
 /** Returns the organization of a transfer, for the operator. */
-async function ownerOf({ db }: Deps, transferId: Id<"transfer">): Promise<Id<"organization">> {
+export async function ownerOfTransfer(
+  { db }: App,
+  transferId: Id<"transfer">,
+): Promise<Id<"organization">> {
   const row = await db.findOne(transfers, "WHERE id = $1", [transferId]);
   if (row?.organizationId == null) throw notFound();
   return row.organizationId;
 }
 
 /** Returns the hash claims for an organization's invoices, newest first, for the operator. */
-async function claimsOf(
-  deps: Deps,
+export async function listClaims(
+  app: App,
   organizationId: Id<"organization">,
   { state, ...query }: ClaimFilters,
 ): Promise<Page<ClaimView>> {
-  const { db } = deps;
+  const { db } = app;
   const page = parsePage(query, "claims", { organizationId, state });
-  const rows = toPage(await listClaims(db, organizationId, state, page), page);
+  const rows = toPage(await findClaims(db, organizationId, state, page), page);
   const paid = await paymentsByInvoice(
     db,
     rows.data.map(({ invoiceId }) => invoiceId),
@@ -110,7 +102,7 @@ async function claimsOf(
     ...rows,
     data: rows.data.map((claim) => ({
       claim,
-      notation: notationOf(deps.networks, claim.network),
+      notation: notationOf(app.networks.known, claim.network),
       payments: (paid.get(claim.invoiceId) ?? []).filter(
         ({ transactionHash }) => transactionHash === claim.transactionHash,
       ),
@@ -118,9 +110,10 @@ async function claimsOf(
   };
 }
 
+/** Disabled networks are known too: their transfers are still shown. */
 async function toViews(
-  deps: Deps,
   reader: Reader,
+  app: InTx,
   organizationId: Id<"organization">,
   rows: readonly TransferRow[],
 ): Promise<TransferView[]> {
@@ -129,10 +122,10 @@ async function toViews(
     reader,
     rows.map(({ id }) => id),
   );
-  const suggested = await suggestions(deps, reader, organizationId, rows, payments);
+  const suggested = await suggestions(reader, app, organizationId, rows, payments);
   return rows.map((transfer) => ({
     transfer,
-    notation: notationOf(deps.networks, transfer.network),
+    notation: notationOf(app.networks.known, transfer.network),
     tipHeight: states.get(transfer.network)?.tipHeight ?? transfer.blockHeight,
     payments: payments.get(transfer.id) ?? [],
     decisions: [],
@@ -141,8 +134,8 @@ async function toViews(
 }
 
 async function suggestions(
-  deps: Deps,
   reader: Reader,
+  { networks }: InTx,
   organizationId: Id<"organization">,
   rows: readonly TransferRow[],
   payments: ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>,
@@ -165,7 +158,7 @@ async function suggestions(
     open.map(({ fromAddress }) => fromAddress),
   );
   const addressOf = (row: TransferRow) =>
-    notationOf(deps.networks, row.network).formatAddress(row.toAddress);
+    notationOf(networks.known, row.network).formatAddress(row.toAddress);
   const housed = await invoicesAtOwnAddress(reader, organizationId, open.map(addressOf));
   const assigned = (row: TransferRow) =>
     (payments.get(row.id) ?? []).filter(({ rule }) => rule === "exclusive_address");
@@ -184,7 +177,7 @@ async function suggestions(
     const known = new Set(invoices.flatMap((id) => customers.get(id) ?? []));
     return suggest({
       transfer,
-      notation: notationOf(deps.networks, transfer.network),
+      notation: notationOf(networks.known, transfer.network),
       payments: payments.get(transfer.id) ?? [],
       candidates,
       customers: known.size > customersOfSenderMax ? new Set() : known,

@@ -1,7 +1,13 @@
 import { expect } from "chai";
+import type { ConfiguredNetwork } from "../../../../src/platform/config/config.ts";
+import { appOf } from "../../../support/context.ts";
+import {
+  auditBlocks,
+  listNetworkStatuses,
+  scanBlocks,
+} from "../../../../src/features/payments/networks/chain.ts";
 import { providerMetrics } from "../../../../src/features/payments/networks/metrics.ts";
-import { makeChainService } from "../../../../src/features/payments/networks/service.ts";
-import { watchWorkerName } from "../../../../src/features/payments/worker.ts";
+import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
@@ -16,7 +22,6 @@ import {
 import { readingTable } from "../../../../src/platform/chain/state/readings.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
 import { testNetworks } from "../../../support/merchants.ts";
@@ -39,9 +44,9 @@ eachStore("The chain service", (store) => {
   afterEach(() => till.stop());
 
   const scan = (from: number, to: number) =>
-    till.service.scan(testContext, "ethereum", { from, to });
+    scanBlocks(till.app, testContext, "ethereum", { from, to });
   const audit = (range: { from?: number; to?: number } = {}) =>
-    till.service.audit("ethereum", range);
+    auditBlocks(till.app, "ethereum", range);
 
   /** Makes a payment in block 61 that the only provider omits until the block is final. */
   async function hidePayment(): Promise<void> {
@@ -141,7 +146,7 @@ eachStore("The chain service", (store) => {
     expect((await refusal(scan(10, 9))).code).to.equal("not_scanned");
     expect(await scan(60, 60)).to.include({ from: 60, to: 60, found: 0 });
     expect((await refusal(scan(10, 1_000))).message).to.match(/Block 60 is the newest/);
-    expect((await refusal(till.service.audit("tron", {}))).code).to.equal("not_found");
+    expect((await refusal(auditBlocks(till.app, "tron", {}))).code).to.equal("not_found");
     const [node] = till.nodes;
     node?.fail("unavailable", Infinity);
     const refused = await refusal(scan(10, 20));
@@ -153,7 +158,7 @@ eachStore("The chain service", (store) => {
     const [node] = till.nodes;
     await till.mine(1);
     const read = async () => {
-      const [status] = await till.service.status({ isLive: false });
+      const [status] = await listNetworkStatuses(till.app, { isLive: false });
       return status;
     };
     const before = await read();
@@ -185,8 +190,7 @@ eachStore("The chain service", (store) => {
     await till.mine(1);
     till.advance(minute);
     await till.mine(1);
-    const pools = new Map([["ethereum", till.pool]]);
-    const counts = await providerMetrics({ db: till.db, pools }).read();
+    const counts = await providerMetrics(till.app).read();
     const values = (name: string) => counts[name]?.map(({ value }) => value);
     expect(counts["till_provider_errors_total"]?.[0]?.labels).to.include({ kind: "rate_limited" });
     expect(values("till_provider_errors_total")).to.deep.equal([1]);
@@ -268,21 +272,19 @@ anyStore("The state of networks, as operators see it", (store) => {
     endedAt: null,
   });
 
-  /** Opens the service of some networks, of which the pooled one can be asked now. */
+  /** Opens some networks, of which the pooled one can be asked now. */
   function open(enabledIds: readonly string[], till?: PooledNetwork) {
-    const ids = createIds(systemRandom);
-    const service = makeChainService({
-      db: till?.db ?? db,
-      clock: { now: () => now },
-      journal: createJournal({ ids, wake: () => undefined }),
-      enabled: testNetworks(...enabledIds),
-      enabledIds,
-      access: till === undefined ? [] : [{ ...till, network: till.network.id }],
-    });
+    const enabled = testNetworks(...enabledIds) as Map<string, ConfiguredNetwork>;
+    const networks = { enabled, known: enabled, enabledIds };
+    const clock = { now: () => now };
+    const app =
+      till === undefined
+        ? appOf({ db, clock, networks, providersOf: () => [] })
+        : Object.assign(till.app, { clock, networks });
     return {
-      audit: (network: string) => service.audit(network, {}),
+      audit: (network: string) => auditBlocks(app, network, {}),
       status: async (isLive: boolean) => {
-        const statuses = await service.status({ isLive });
+        const statuses = await listNetworkStatuses(app, { isLive });
         return statuses.map(({ providers, alarms, ...status }) => ({
           ...status,
           network: status.network.id,

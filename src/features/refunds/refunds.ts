@@ -1,24 +1,32 @@
-import { bind, type Bound } from "../../kernel/bind.ts";
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import type { App, InTx } from "../../app.ts";
+import type { Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
-import type { Id, IdSource } from "../../kernel/id.ts";
+import type { Id } from "../../kernel/id.ts";
 import { tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money, parseMoneyField } from "../../kernel/money/money.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import { UniqueViolation } from "../../platform/database/errors.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
-import { ProviderUnusable } from "../payments/errors.ts";
-import type { RefundablePayment, RefundLedger } from "../payments/refunds/refundable.ts";
-import { readRefundAddress } from "./payer/refund-address.ts";
-import { writeRefund, type RefundJournal } from "./changes.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
+import { getAnyPayment } from "../payments/payments.ts";
+import {
+  lockRefundable,
+  noteSentRefund,
+  releaseRefund,
+  releaseSentRefund,
+  reserveRefund,
+  type RefundablePayment,
+} from "../payments/refunds/refundable.ts";
+import { wakeWatcher } from "../payments/wake.ts";
+import { readRefundAddress } from "./refund-address.ts";
+import { writeRefund } from "./changes.ts";
 import { RefundOpen, RefundTooLarge, TransactionUsed } from "./errors.ts";
-import { viewOf, type HeldRefund, type RefundView } from "./present.ts";
+import { viewOf, type CreateRefundInput, type RefundView } from "./records.ts";
 import { requireChangeable, requireRefundable, requireStillRefundable } from "./rules.ts";
 import type { RefundSource } from "./status.ts";
 import {
   findRefund,
-  listRefunds,
+  findRefunds,
   lockOpenRefund,
   lockRefund,
   refundById,
@@ -27,24 +35,11 @@ import {
 } from "./store.ts";
 import type { RefundRow } from "./table.ts";
 import { unexamined } from "./verification/evidence.ts";
-import type { RefundExaminer } from "./verification/examiner.ts";
 
-/** Merchants' refunds. Till verifies them on the chain; it holds no key and sends nothing. */
-export type RefundService = Bound<typeof methods>;
-
-export interface RefundDependencies extends RefundJournal {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly payments: RefundLedger;
-  /** The examiners of the networks that have a provider. */
-  readonly examiners: readonly RefundExaminer[];
-  /** Wakes the watcher of a network, which examines its refunds. */
-  readonly wake: (network: string) => void;
-}
+// Merchants' refunds. Till verifies them on the chain; it holds no key and sends nothing.
 
 /** A payment as a person needs it before a refund. */
-export interface PaymentToRefund {
+interface PaymentToRefund {
   readonly organizationId: Id<"organization">;
   readonly invoiceId: Id<"invoice">;
   readonly status: string;
@@ -54,61 +49,45 @@ export interface PaymentToRefund {
   readonly network: string;
 }
 
-const methods = {
-  list,
-  get,
-  find,
-  paymentToRefund,
-  create,
-  send,
-  reject,
-  findHeld,
-  confirmHeld,
-};
-
-export function makeRefundService(deps: RefundDependencies): RefundService {
-  return bind(deps, methods);
-}
-
 /** Returns an organization's refunds, newest first. */
-async function list(
-  { db, networks }: RefundDependencies,
+export async function listRefunds(
+  { db, networks }: App,
   organizationId: Id<"organization">,
   { limit, cursor, ...filters }: RefundFilters & PageQuery,
 ): Promise<Page<RefundView>> {
   const page = parsePage({ limit, cursor }, "refunds", { organizationId, ...filters });
-  const rows = await listRefunds(db, organizationId, filters, page);
-  return mapPage(toPage(rows, page), (row) => viewOf(row, networks));
+  const rows = await findRefunds(db, organizationId, filters, page);
+  return mapPage(toPage(rows, page), (row) => viewOf(row, networks.known));
 }
 
 /** Returns a refund of an organization. 404 if the organization has no such refund. */
-async function get(
-  { db, networks }: RefundDependencies,
+export async function getRefund(
+  { db, networks }: App,
   organizationId: Id<"organization">,
   refundId: Id<"refund">,
 ): Promise<RefundView> {
   const row = await findRefund(db, organizationId, refundId);
   if (row === null) throw notFound();
-  return viewOf(row, networks);
+  return viewOf(row, networks.known);
 }
 
 /** Returns a refund of any organization, for the operator. */
-async function find(
-  { db, networks }: RefundDependencies,
+export async function getAnyRefund(
+  { db, networks }: App,
   refundId: Id<"refund">,
 ): Promise<RefundView> {
   const row = await refundById(db, refundId);
   if (row === null) throw notFound();
-  return viewOf(row, networks);
+  return viewOf(row, networks.known);
 }
 
 /** Returns a payment of any organization that is to be refunded, for the operator. */
-async function paymentToRefund(
-  { payments }: RefundDependencies,
+export async function getPaymentToRefund(
+  app: App,
   paymentId: Id<"payment">,
 ): Promise<PaymentToRefund> {
-  const { organizationId, invoiceId, status, token, tokenDecimals, amount, network } =
-    await payments.find(paymentId);
+  const { payment } = await getAnyPayment(app, paymentId);
+  const { organizationId, invoiceId, status, token, tokenDecimals, amount, network } = payment;
   const paid = formatMoney(money(amount, tokenAsset(token, tokenDecimals)));
   return { organizationId, invoiceId, status, amount: paid, tokenSymbol: token, network };
 }
@@ -117,18 +96,18 @@ async function paymentToRefund(
  * Records a refund that the merchant agreed with the payer. 404 if there is no such payment; 409 `not_refundable`,
  * `refund_too_early`, `refund_too_large`, `refund_open`, `managed_by_billing`; 400 or 422 `refund_address_refused` for the address.
  */
-function create(
-  deps: RefundDependencies,
+export function createRefund(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
-  input: { readonly paymentId: Id<"payment">; readonly amount: string; readonly address: string },
+  input: CreateRefundInput,
 ): Promise<RefundView> {
-  return deps.db.write(context, async (tx) => {
-    const found = await deps.payments.lock(tx, organizationId, input.paymentId);
+  return app.db.write(context, async (tx) => {
+    const found = await lockRefundable(tx, app, organizationId, input.paymentId);
     const { payment, transfer, network, free } = found;
     const asset = tokenAsset(payment.token, payment.tokenDecimals);
     const { units } = parseMoneyField("/amount", input.amount, asset);
-    const address = await readRefundAddress(tx, deps.networks, network, organizationId, {
+    const address = await readRefundAddress(tx, app, network, organizationId, {
       text: input.address,
       paidTo: transfer.toAddress,
     });
@@ -143,24 +122,25 @@ function create(
       const left = `${formatMoney(money(free, asset))} ${payment.token}`;
       throw new RefundTooLarge(`${left} of this payment can be refunded. Refund at most that.`);
     }
-    return viewOf(await add(deps, tx, found, "merchant", units, address), deps.networks);
+    const row = await addRefund(tx, app, found, "merchant", units, address);
+    return viewOf(row, app.networks.known);
   });
 }
 
 /** Adds a requested refund of a locked payment. The caller has checked the amount and the address. */
-export async function add(
-  deps: Pick<RefundDependencies, "clock" | "ids" | "payments" | "journal" | "networks">,
+export async function addRefund(
   tx: Tx,
+  app: InTx,
   found: RefundablePayment,
   source: RefundSource,
   amount: bigint,
   address: Address,
 ): Promise<RefundRow> {
   const { payment, transfer } = found;
-  const at = deps.clock.now();
-  await deps.payments.request(tx, found, amount);
+  const at = app.clock.now();
+  await reserveRefund(tx, found, amount);
   const row: RefundRow = {
-    id: deps.ids.next("refund", at),
+    id: app.ids.next("refund", at),
     organizationId: payment.organizationId,
     invoiceId: payment.invoiceId,
     paymentId: payment.id,
@@ -189,7 +169,7 @@ export async function add(
     sentAt: null,
     confirmedAt: null,
   };
-  return writeRefund(tx, deps, null, row, "refund.requested");
+  return writeRefund(tx, app, null, row, "refund.requested");
 }
 
 /**
@@ -197,15 +177,15 @@ export async function add(
  * until that is found in a block, as when its fee is raised. 409 `refund_not_requested`,
  * `transaction_used`, `not_refundable` if the surplus is gone, `refund_too_early`, 400 if the text contains no hash.
  */
-async function send(
-  deps: RefundDependencies,
+export async function sendRefund(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   refundId: Id<"refund">,
   transactionHash: string,
 ): Promise<RefundView> {
   try {
-    return await nameTransaction(deps, context, organizationId, refundId, transactionHash);
+    return await nameTransaction(app, context, organizationId, refundId, transactionHash);
   } catch (error) {
     // Two refunds of different payments have no lock in common.
     if (!(error instanceof UniqueViolation && error.index === "refunds_hash")) throw error;
@@ -216,14 +196,14 @@ async function send(
 }
 
 function nameTransaction(
-  deps: RefundDependencies,
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   refundId: Id<"refund">,
   transactionHash: string,
 ): Promise<RefundView> {
-  return deps.db.write(context, async (tx) => {
-    const { found, refund } = await lockBoth(deps, tx, organizationId, refundId);
+  return app.db.write(context, async (tx) => {
+    const { found, refund } = await lockBoth(tx, app, organizationId, refundId);
     const hash = found.network.kind.parseTransactionHash(transactionHash);
     if (hash === null) {
       throw invalidField(
@@ -232,7 +212,7 @@ function nameTransaction(
         "must be a transaction hash (64 digits and letters from a to f) or a block explorer's link to it",
       );
     }
-    if (refund.transactionHash === hash) return viewOf(refund, deps.networks);
+    if (refund.transactionHash === hash) return viewOf(refund, app.networks.known);
     requireChangeable(refund);
     const other = await refundOfTransaction(tx, refund, hash);
     if (other !== null) {
@@ -245,11 +225,11 @@ function nameTransaction(
         "This is the transaction of the payment. Give the one that you sent back.",
       );
     }
-    const at = deps.clock.now();
+    const at = app.clock.now();
     // The sums of the payment have a refund whose transaction is replaced already.
     if (refund.status === "requested") {
       requireStillRefundable(found);
-      await deps.payments.send(tx, found, refund.amount, at);
+      await noteSentRefund(tx, app, at, found, refund.amount);
     }
     const sent: RefundRow = {
       ...refund,
@@ -264,11 +244,11 @@ function nameTransaction(
       updatedAt: at,
       sentAt: at,
     };
-    const row = await writeRefund(tx, deps, refund, sent, "refund.sent");
+    const row = await writeRefund(tx, app, refund, sent, "refund.sent");
     tx.afterCommit(() => {
-      deps.wake(row.network);
+      wakeWatcher(app, row.network);
     });
-    return viewOf(row, deps.networks);
+    return viewOf(row, app.networks.known);
   });
 }
 
@@ -276,21 +256,21 @@ function nameTransaction(
  * Rejects a refund that is requested, or that was sent but whose transaction was found in no block. 409
  * `refund_not_requested`.
  */
-function reject(
-  deps: RefundDependencies,
+export function rejectRefund(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   refundId: Id<"refund">,
   reason: string,
 ): Promise<RefundView> {
-  return deps.db.write(context, async (tx) => {
-    const { found, refund } = await lockBoth(deps, tx, organizationId, refundId);
+  return app.db.write(context, async (tx) => {
+    const { found, refund } = await lockBoth(tx, app, organizationId, refundId);
     requireChangeable(refund);
-    const updatedAt: Instant = deps.clock.now();
+    const updatedAt: Instant = app.clock.now();
     if (refund.status === "sent") {
-      await deps.payments.cancelSent(tx, found, refund.amount, updatedAt);
+      await releaseSentRefund(tx, app, updatedAt, found, refund.amount);
     } else {
-      await deps.payments.cancel(tx, found, refund.amount);
+      await releaseRefund(tx, found, refund.amount);
     }
     const rejected: RefundRow = {
       ...refund,
@@ -300,46 +280,21 @@ function reject(
       reason,
       updatedAt,
     };
-    return viewOf(await writeRefund(tx, deps, refund, rejected, "refund.rejected"), deps.networks);
+    const row = await writeRefund(tx, app, refund, rejected, "refund.rejected");
+    return viewOf(row, app.networks.known);
   });
-}
-
-/**
- * Returns a refund of any organization that a contradiction between providers holds, with each provider's opinion now, for
- * the operator. Throws NotFound, ProviderUnusable or HeldNotConfirmed.
- */
-async function findHeld(deps: RefundDependencies, refundId: Id<"refund">): Promise<HeldRefund> {
-  const { refund } = await find(deps, refundId);
-  return examinerOf(deps, refund).findHeld(refund);
-}
-
-/** Confirms a held refund for an operator. Throws NotFound, ProviderUnusable or HeldNotConfirmed. */
-async function confirmHeld(
-  deps: RefundDependencies,
-  context: WriteContext,
-  refundId: Id<"refund">,
-  reason: string,
-): Promise<HeldRefund> {
-  const { refund } = await find(deps, refundId);
-  return examinerOf(deps, refund).confirmHeld(context, refund, reason);
-}
-
-function examinerOf({ examiners }: RefundDependencies, { network }: RefundRow): RefundExaminer {
-  const own = examiners.find((each) => each.network.id === network);
-  if (own !== undefined) return own;
-  throw new ProviderUnusable(`${network} has no provider. Configure one and try again.`);
 }
 
 /** Locks a refund after its payment, in the order of the ledger. */
 async function lockBoth(
-  { payments }: RefundDependencies,
   tx: Tx,
+  app: InTx,
   organizationId: Id<"organization">,
   refundId: Id<"refund">,
 ): Promise<{ readonly found: RefundablePayment; readonly refund: RefundRow }> {
   const named = await findRefund(tx, organizationId, refundId);
   if (named === null) throw notFound();
-  const found = await payments.lock(tx, organizationId, named.paymentId);
+  const found = await lockRefundable(tx, app, organizationId, named.paymentId);
   const refund = await lockRefund(tx, refundId);
   if (refund === null) throw notFound();
   return { found, refund };

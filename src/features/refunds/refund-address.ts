@@ -1,12 +1,13 @@
-import { invalidField } from "../../../kernel/errors.ts";
-import type { Id } from "../../../kernel/id.ts";
-import type { Address } from "../../../platform/chain/client.ts";
-import { looksLikeAnySecret, parseAnyAddress } from "../../../platform/chain/kinds.ts";
-import { secretWarning } from "../../../platform/chain/looks-like-secret.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
-import type { Reader } from "../../../platform/database/database.ts";
-import { addressOwners } from "../../wallets/store.ts";
-import { RefundAddressRefused } from "../errors.ts";
+import type { InTx } from "../../app.ts";
+import { invalidField } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Address } from "../../platform/chain/client.ts";
+import { looksLikeAnySecret, parseAnyAddress } from "../../platform/chain/kinds.ts";
+import { secretWarning } from "../../platform/chain/looks-like-secret.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import type { Reader } from "../../platform/database/database.ts";
+import { addressOwners } from "../wallets/store.ts";
+import { RefundAddressRefused } from "./errors.ts";
 
 /**
  * Parses the address of a refund on a network. A malformed or mistyped text, a secret and an address of another network
@@ -15,7 +16,7 @@ import { RefundAddressRefused } from "../errors.ts";
  */
 export async function readRefundAddress(
   reader: Reader,
-  networks: ReadonlyMap<string, Network>,
+  { networks }: InTx,
   network: Network,
   organizationId: Id<"organization">,
   { text, paidTo }: { readonly text: string; readonly paidTo: Address },
@@ -31,7 +32,7 @@ export async function readRefundAddress(
     throw invalidField("/address", isOther ? "wrong_network" : parsed.fault, message);
   }
   const { address } = parsed;
-  for (const { tokens, title } of networks.values()) {
+  for (const { tokens, title } of networks.known.values()) {
     const token = tokens.find(({ contract }) => contract === address);
     if (token === undefined) continue;
     throw new RefundAddressRefused(

@@ -1,13 +1,25 @@
 import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
-import { makeSandboxService } from "../../../../src/features/payments/sandbox/service.ts";
+import { appOf } from "../../../support/context.ts";
 import type { PaymentStatus } from "../../../../src/features/payments/payment-status.ts";
 import {
+  disturbProviders,
+  expireOnSandbox,
+  getSandboxBill,
+  healProviders,
+  mineBlocks,
   newestOf,
+  openSandbox,
   paymentsOf,
+  payOnSandbox,
+  payTogetherOnSandbox,
+  playScenario,
+  reorganizeSandbox,
   type SandboxScenario,
-} from "../../../../src/features/payments/sandbox/service.ts";
-import { watchWorkerName } from "../../../../src/features/payments/worker.ts";
+  sendOnSandbox,
+  waitUntilRead,
+} from "../../../../src/features/payments/sandbox/sandbox.ts";
+import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { minute, systemClock } from "../../../../src/kernel/clock.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
@@ -17,7 +29,7 @@ import type { Database } from "../../../../src/platform/database/database.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { expectStatus } from "../../../support/app.ts";
-import { xpubOf } from "../../../support/merchants.ts";
+import { enabledNetworks, xpubOf } from "../../../support/merchants.ts";
 import { anyStore, eachStore, testContext } from "../../../support/store/stores.ts";
 import { until } from "../../../support/until.ts";
 import { openCounter, type Counter, type Merchant } from "../ledger/counter.ts";
@@ -59,11 +71,10 @@ eachStore("a command of the sandbox", (store) => {
     let looks = 0;
     let isOver = false;
     const clock = { now: () => ((looks += 1), systemClock.now()) };
-    type Deps = Parameters<typeof makeSandboxService>[0];
-    const sandbox = makeSandboxService({ db, clock, network: { id: network } } as unknown as Deps);
-    const done = sandbox
-      .untilRead(head as Parameters<typeof sandbox.untilRead>[0])
-      .then(() => (isOver = true));
+    const app = appOf({ db, clock, networks: enabledNetworks(network) });
+    const done = waitUntilRead(app, head as Parameters<typeof waitUntilRead>[1]).then(
+      () => (isOver = true),
+    );
     await until(
       "an end, or a third look",
       () => isOver || looks > 2,
@@ -101,17 +112,12 @@ eachStore("a command of the sandbox", (store) => {
         }));
         return writeProviders(tx, network, checked as never, 1);
       });
-    const sandbox = makeSandboxService({
-      db,
-      clock: systemClock,
-      network: { id: network },
-      wake: () => undefined,
-      sandbox: { heal: () => Promise.resolve(1_000) },
-    } as never);
+    const app = appOf({ db, clock: { now: () => 1_000 }, networks: enabledNetworks(network) });
+    await openSandbox(app, testContext, 0);
     await check(1_000, 1_001);
-    expect((await sandbox.heal(testContext)).isChecked).to.equal(true);
+    expect((await healProviders(app, testContext)).isChecked).to.equal(true);
     await check(1_000, 999);
-    const waiting = sandbox.heal(testContext);
+    const waiting = healProviders(app, testContext);
     expect(await Promise.race([waiting, setTimeout(400, null)])).to.equal(null);
     await check(1_000, 1_000);
     expect((await waiting).isChecked).to.equal(true);
@@ -138,11 +144,7 @@ anyStore("The sandbox", (store) => {
   });
   after(() => counter.stop());
 
-  function service() {
-    const { sandbox } = counter.app.app;
-    if (sandbox === null) throw new Error("the sandbox is off");
-    return sandbox;
-  }
+  const app = () => counter.app.app;
   /** Issues an invoice of 25.00 USDT with an address of its own. */
   const issue = async () => (await counter.issue(merchant))["id"] as Id<"invoice">;
   const hasWoken = () => counter.woken().includes(watchWorkerName(network));
@@ -152,21 +154,21 @@ anyStore("The sandbox", (store) => {
     const [from, to] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`];
     const transfer = { from, to, token: "USDT", amount: "1.00" };
     const commands: Readonly<Record<string, () => Promise<unknown>>> = {
-      send: () => service().send(testContext, transfer),
-      batch: () => service().payTogether(testContext, invoiceId, [1n]),
-      part: () => service().play(testContext, invoiceId, "part"),
-      stall: () => service().disturb(testContext, "stall", 1),
-      heal: () => service().heal(testContext),
-      mine: () => service().mine(testContext, 1),
-      reorg: () => service().reorganize(testContext, 1, { drop: true }),
-      expire: () => service().expire(testContext, invoiceId),
+      send: () => sendOnSandbox(app(), testContext, transfer),
+      batch: () => payTogetherOnSandbox(app(), testContext, invoiceId, [1n]),
+      part: () => playScenario(app(), testContext, invoiceId, "part"),
+      stall: () => disturbProviders(app(), testContext, "stall", 1),
+      heal: () => healProviders(app(), testContext),
+      mine: () => mineBlocks(app(), testContext, 1),
+      reorg: () => reorganizeSandbox(app(), testContext, 1, { drop: true }),
+      expire: () => expireOnSandbox(app(), testContext, invoiceId),
     };
     for (const [name, run] of Object.entries(commands)) {
       counter.woken();
       await run();
       expect(hasWoken(), name).to.equal(true);
     }
-    const wrong = service().send(testContext, { ...transfer, to: "?" });
+    const wrong = sendOnSandbox(app(), testContext, { ...transfer, to: "?" });
     expect(await wrong.catch((error: unknown) => error)).to.have.property(
       "code",
       "invalid_request",
@@ -179,9 +181,9 @@ anyStore("The sandbox", (store) => {
       [60_000, false],
       [0, true],
     ] as const) {
-      await service().open(testContext, blockMs);
+      await openSandbox(app(), testContext, blockMs);
       counter.woken();
-      await service().pay(testContext, invoiceId, 5n);
+      await payOnSandbox(app(), testContext, invoiceId, 5n);
       if (isWoken) await until(`blocks of ${String(blockMs)} ms`, hasWoken, Boolean);
       else {
         await setTimeout(50);
@@ -192,21 +194,21 @@ anyStore("The sandbox", (store) => {
 
   it("has a bill for the rest of an invoice, and for the whole price once that is paid", async () => {
     const invoiceId = await issue();
-    const bill = async () => (await service().bill(invoiceId)).remaining;
+    const bill = async () => (await getSandboxBill(app(), invoiceId)).remaining;
     expect(await bill()).to.equal(25_000_000n);
-    await service().play(testContext, invoiceId, "part");
+    await playScenario(app(), testContext, invoiceId, "part");
     await counter.mine();
     expect(await bill()).to.equal(12_500_000n);
-    await service().pay(testContext, invoiceId, 12_500_000n);
+    await payOnSandbox(app(), testContext, invoiceId, 12_500_000n);
     await counter.mine();
     expect(await bill()).to.equal(25_000_000n);
   });
 
   it("replaces the block with a transfer to an invoice's address that nobody has read yet", async () => {
     const invoiceId = await issue();
-    const { transactionHash } = await service().pay(testContext, invoiceId, 25_000_000n);
-    await service().mine(testContext, 2);
-    const replaced = await service().reorganize(testContext, invoiceId, { drop: true });
+    const { transactionHash } = await payOnSandbox(app(), testContext, invoiceId, 25_000_000n);
+    await mineBlocks(app(), testContext, 2);
+    const replaced = await reorganizeSandbox(app(), testContext, invoiceId, { drop: true });
     expect(replaced.transactions).to.include(transactionHash);
   });
 });

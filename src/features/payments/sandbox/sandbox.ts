@@ -1,7 +1,6 @@
-import type { InTx } from "../../../app.ts";
-import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock, Instant } from "../../../kernel/clock.ts";
-import { Defect, invalidField, notFound } from "../../../kernel/errors.ts";
+import { perApp, type App, type InTx } from "../../../app.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import { assert, Defect, invalidField, notFound } from "../../../kernel/errors.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -10,22 +9,23 @@ import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
 import { storedProviders } from "../../../platform/chain/state/provider-store.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
-import type {
-  Reorganization,
-  ReorganizationOptions,
-  ReorganizationStart,
-  Sandbox,
-  SandboxFault,
-  SandboxPayment,
-  SandboxTransaction,
+import {
+  makeSandbox,
+  type Reorganization,
+  type ReorganizationOptions,
+  type ReorganizationStart,
+  type Sandbox,
+  type SandboxFault,
+  type SandboxPayment,
+  type SandboxTransaction,
 } from "../../../platform/chain/sandbox/chain.ts";
-import type { Database, WriteContext } from "../../../platform/database/database.ts";
+import type { Tx, WriteContext } from "../../../platform/database/database.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
 import { endTime, issuedInvoice } from "../../invoices/sandbox.ts";
 import type { InvoiceRow } from "../../invoices/store.ts";
 import { paymentsOfInvoice } from "../ledger/store.ts";
 import type { PaymentRow } from "../table.ts";
-import { watchWorkerName } from "../worker.ts";
+import { wakeWatcher, watchWorkerName } from "../wake.ts";
 
 /** The token and amount with which to pay an invoice on the sandbox. */
 export interface SandboxBill {
@@ -69,71 +69,72 @@ export interface HealedProviders {
   readonly isChecked: boolean;
 }
 
-/** Simulates payers, blocks and faults on the sandbox on command. It cannot reach a real network. */
-export type SandboxService = { readonly network: Network } & Bound<typeof methods>;
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly app: InTx;
-  readonly sandbox: Sandbox;
+/** The simulated network with its chain, on which commands simulate payers, blocks and faults. */
+interface SimulatedNetwork {
   readonly network: Network;
-  /** Wakes the watcher of the sandbox. */
-  readonly wake: () => void;
+  readonly sandbox: Sandbox;
+}
+
+/** Returns the simulated network; null if none is enabled. It cannot reach a real network. */
+export const sandboxOf = perApp((app): SimulatedNetwork | null => {
+  const { clock, randomBytes, networks } = app;
+  const network = [...networks.enabled.values()].find(({ kind }) => kind.isSimulated);
+  if (network === undefined) return null;
+  return { network, sandbox: makeSandbox({ network, clock, randomBytes }) };
+});
+
+/** Returns the simulated network, which callers have found to be enabled. */
+export function simulatedIn(app: InTx): SimulatedNetwork {
+  const simulated = sandboxOf(app);
+  assert(simulated !== null, "the sandbox is not enabled");
+  return simulated;
+}
+
+function wake(app: InTx): void {
+  wakeWatcher(app, simulatedIn(app).network.id);
+}
+
+function wakeAfter(tx: Tx, app: InTx): void {
+  tx.afterCommit(() => {
+    wake(app);
+  });
 }
 
 /** The longest wait for the server's scan of a new block or its check of the providers, and the poll interval, in milliseconds. */
 const readMaxMs = 5_000;
 const readPollMs = 100;
 
-const methods = {
-  open,
-  bill,
-  pay,
-  send,
-  payTogether,
-  play,
-  disturb,
-  heal,
-  mine,
-  reorganize,
-  untilRead,
-  expire,
-};
-
-export function makeSandboxService(deps: Deps): SandboxService {
-  return { network: deps.network, ...bind(deps, methods) };
-}
-
 /** Creates the chain if necessary, and sets its block time in milliseconds; 0 makes blocks on command only. */
-function open({ db, sandbox }: Deps, context: WriteContext, blockMs: number): Promise<void> {
-  return db.write(context, (tx) => sandbox.open(tx, blockMs));
+export function openSandbox(app: App, context: WriteContext, blockMs: number): Promise<void> {
+  const { sandbox } = simulatedIn(app);
+  return app.db.write(context, (tx) => sandbox.open(tx, blockMs));
 }
 
 /** Returns the bill of an invoice; 404 if the invoice is not on the sandbox. */
-async function bill(deps: Deps, invoiceId: Id<"invoice">): Promise<SandboxBill> {
-  return billOf(await invoiceOf(deps, invoiceId));
+export async function getSandboxBill(app: App, invoiceId: Id<"invoice">): Promise<SandboxBill> {
+  return billOf(await invoiceOf(app, invoiceId));
 }
 
 /** Pays an invoice at its address. */
-async function pay(
-  deps: Deps,
+export async function payOnSandbox(
+  app: App,
   context: WriteContext,
   invoiceId: Id<"invoice">,
   amount: bigint,
 ): Promise<SandboxTransaction> {
-  const { db, clock, sandbox, wake } = deps;
-  const payment = { ...receiverOf(deps, await invoiceOf(deps, invoiceId)), amount };
+  const { db, clock } = app;
+  const { sandbox } = simulatedIn(app);
+  const payment = { ...receiverOf(app, await invoiceOf(app, invoiceId)), amount };
   return db.write(context, async (tx) => {
     const sent = await sandbox.pay(tx, payment);
     const waitMs = Math.max(0, (sent.dueAt ?? 0) - clock.now());
-    tx.afterCommit(() => setTimeout(wake, waitMs).unref());
+    tx.afterCommit(() => setTimeout(wake, waitMs, app).unref());
     return sent;
   });
 }
 
 /** An account's transfer to another one, such as a merchant's refund. */
-export interface SandboxTransfer {
+interface SandboxTransfer {
   /** In the network's notation. */
   readonly from: string;
   readonly to: string;
@@ -143,11 +144,12 @@ export interface SandboxTransfer {
 }
 
 /** Sends tokens between two addresses. 400 for a malformed address or amount, 422 for an unknown token. */
-async function send(
-  { db, sandbox, network, wake }: Deps,
+export async function sendOnSandbox(
+  app: App,
   context: WriteContext,
   { from, to, token, amount }: SandboxTransfer,
 ): Promise<SandboxTransaction> {
+  const { network, sandbox } = simulatedIn(app);
   const decimals = findToken(network, token)?.decimals ?? 0;
   const { units } = parseMoneyField("/amount", amount, tokenAsset(token, decimals));
   const addressOf = (name: string, text: string) => {
@@ -156,42 +158,43 @@ async function send(
     return parsed.address;
   };
   const payment = { from: addressOf("from", from), to: addressOf("to", to), token, amount: units };
-  return db.write(context, (tx) => {
-    tx.afterCommit(wake);
+  return app.db.write(context, (tx) => {
+    wakeAfter(tx, app);
     return sandbox.pay(tx, payment);
   });
 }
 
 /** Pays an invoice with several transfers in one transaction, like a batch payment. */
-async function payTogether(
-  deps: Deps,
+export async function payTogetherOnSandbox(
+  app: App,
   context: WriteContext,
   invoiceId: Id<"invoice">,
   amounts: readonly bigint[],
 ): Promise<SandboxTransaction> {
-  const { db, sandbox, wake } = deps;
-  const receiver = receiverOf(deps, await invoiceOf(deps, invoiceId));
-  return db.write(context, (tx) => {
-    tx.afterCommit(wake);
+  const { sandbox } = simulatedIn(app);
+  const receiver = receiverOf(app, await invoiceOf(app, invoiceId));
+  return app.db.write(context, (tx) => {
+    wakeAfter(tx, app);
     return sandbox.payTogether(tx, receiver, amounts);
   });
 }
 
 /** Pays an invoice in the given way, and returns its bill and the payments in order. */
-async function play(
-  deps: Deps,
+export async function playScenario(
+  app: App,
   context: WriteContext,
   invoiceId: Id<"invoice">,
   scenario: SandboxScenario,
 ): Promise<{ readonly bill: SandboxBill; readonly sent: readonly SentPayment[] }> {
-  const { app, db, clock, sandbox, network, wake } = deps;
-  const invoice = await invoiceOf(deps, invoiceId);
-  const receiver = receiverOf(deps, invoice);
+  const { db, clock } = app;
+  const { network, sandbox } = simulatedIn(app);
+  const invoice = await invoiceOf(app, invoiceId);
+  const receiver = receiverOf(app, invoice);
   const dust = findToken(network, invoice.tokenSymbol)?.dust ?? 0n;
   const own = billOf(invoice);
   const payments = paymentsOf(scenario, own, dust);
   return db.write(context, async (tx) => {
-    tx.afterCommit(wake);
+    wakeAfter(tx, app);
     if (scenario === "late") {
       await endTime(tx, app, clock.now(), invoiceId);
       // A block at the deadline, so that the following blocks are after it.
@@ -207,14 +210,15 @@ async function play(
 }
 
 /** Injects a fault into the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the end time. */
-function disturb(
-  { db, sandbox, wake }: Deps,
+export function disturbProviders(
+  app: App,
   context: WriteContext,
   how: SandboxFault,
   forMs: number,
 ): Promise<Instant> {
-  return db.write(context, (tx) => {
-    tx.afterCommit(wake);
+  const { sandbox } = simulatedIn(app);
+  return app.db.write(context, (tx) => {
+    wakeAfter(tx, app);
     return sandbox.disturb(tx, how, forMs);
   });
 }
@@ -223,49 +227,51 @@ function disturb(
  * Ends all failures of the sandbox's providers, and waits until the running server has checked them; for a few seconds
  * at most, and not if no server reads the chain.
  */
-async function heal(deps: Deps, context: WriteContext): Promise<HealedProviders> {
-  const { db, sandbox, network, wake } = deps;
+export async function healProviders(app: App, context: WriteContext): Promise<HealedProviders> {
+  const { db } = app;
+  const { sandbox, network } = simulatedIn(app);
   const healedAt = await db.write(context, (tx) => {
-    tx.afterCommit(wake);
+    wakeAfter(tx, app);
     return sandbox.heal(tx);
   });
   const providers = async () => {
     const stored = await storedProviders(db, network.id);
     return stored.map(({ health }) => health);
   };
-  const isChecked = await untilServer(deps, async () =>
+  const isChecked = await untilServer(app, async () =>
     (await providers()).every((one) => (one.healedAt ?? 0) >= healedAt),
   );
   return { isChecked, providers: await providers() };
 }
 
-function mine({ db, sandbox, wake }: Deps, context: WriteContext, blocks: number): Promise<Head> {
-  return db.write(context, (tx) => {
-    tx.afterCommit(wake);
+export function mineBlocks(app: App, context: WriteContext, blocks: number): Promise<Head> {
+  const { sandbox } = simulatedIn(app);
+  return app.db.write(context, (tx) => {
+    wakeAfter(tx, app);
     return sandbox.mine(tx, blocks);
   });
 }
 
 /** Replaces a number of blocks, or those from the newest payment of an invoice on that was not rejected. */
-async function reorganize(
-  deps: Deps,
+export async function reorganizeSandbox(
+  app: App,
   context: WriteContext,
   from: number | Id<"invoice">,
   options: ReorganizationOptions,
 ): Promise<Reorganization> {
-  const { db, sandbox, wake } = deps;
-  const place = typeof from === "number" ? from : await newestPaymentOf(deps, from);
-  return db.write(context, (tx) => {
-    tx.afterCommit(wake);
+  const { sandbox } = simulatedIn(app);
+  const place = typeof from === "number" ? from : await newestPaymentOf(app, from);
+  return app.db.write(context, (tx) => {
+    wakeAfter(tx, app);
     return sandbox.reorganize(tx, place, options);
   });
 }
 
 /** Returns where the newest payment of an invoice is; if none is recorded yet, the newest transfer to its address. */
-async function newestPaymentOf(deps: Deps, invoiceId: Id<"invoice">): Promise<ReorganizationStart> {
-  const { to } = receiverOf(deps, await invoiceOf(deps, invoiceId));
-  const recorded = await paymentsOfInvoice(deps.db, invoiceId);
-  return newestOf(recorded, deps.network) ?? { to };
+async function newestPaymentOf(app: App, invoiceId: Id<"invoice">): Promise<ReorganizationStart> {
+  const { to } = receiverOf(app, await invoiceOf(app, invoiceId));
+  const recorded = await paymentsOfInvoice(app.db, invoiceId);
+  return newestOf(recorded, simulatedIn(app).network) ?? { to };
 }
 
 /** Returns where the newest of some payments on a network is; null if all were rejected or none is there. */
@@ -288,18 +294,18 @@ export function newestOf(
  * Waits until the running server has read the chain up to a block, so that the effect of a command is there before the
  * next one; for a few seconds at most, and not if no server reads the chain.
  */
-async function untilRead(deps: Deps, { height, hash }: Head): Promise<void> {
-  await untilServer(deps, async () => {
-    const state = await networkState(deps.db, deps.network.id);
+export async function waitUntilRead(app: App, { height, hash }: Head): Promise<void> {
+  const { network } = simulatedIn(app);
+  await untilServer(app, async () => {
+    const state = await networkState(app.db, network.id);
     return state === null || state.tipHash === hash || state.tipHeight > height;
   });
 }
 
 /** Returns true once `isDone`; false if no server reads the chain, or after a few seconds. */
-async function untilServer(
-  { db, network, clock }: Deps,
-  isDone: () => Promise<boolean>,
-): Promise<boolean> {
+async function untilServer(app: App, isDone: () => Promise<boolean>): Promise<boolean> {
+  const { db, clock } = app;
+  const { network } = simulatedIn(app);
   const end = performance.now() + readMaxMs;
   do {
     const held = await heldLeases(db, clock.now());
@@ -311,24 +317,27 @@ async function untilServer(
 }
 
 /** Moves an invoice's deadline to now. */
-async function expire(deps: Deps, context: WriteContext, invoiceId: Id<"invoice">): Promise<void> {
-  const { app, db, clock, wake } = deps;
-  await invoiceOf(deps, invoiceId);
-  await db.write(context, async (tx) => {
-    await endTime(tx, app, clock.now(), invoiceId);
-    tx.afterCommit(wake);
+export async function expireOnSandbox(
+  app: App,
+  context: WriteContext,
+  invoiceId: Id<"invoice">,
+): Promise<void> {
+  await invoiceOf(app, invoiceId);
+  await app.db.write(context, async (tx) => {
+    await endTime(tx, app, app.clock.now(), invoiceId);
+    wakeAfter(tx, app);
   });
 }
 
-async function invoiceOf({ db, network }: Deps, invoiceId: Id<"invoice">): Promise<InvoiceRow> {
-  const invoice = await issuedInvoice(db, invoiceId);
-  if (invoice?.network !== network.id) throw notFound();
+async function invoiceOf(app: App, invoiceId: Id<"invoice">): Promise<InvoiceRow> {
+  const invoice = await issuedInvoice(app.db, invoiceId);
+  if (invoice?.network !== simulatedIn(app).network.id) throw notFound();
   return invoice;
 }
 
 /** Returns the address and token in which an invoice is paid. */
-function receiverOf({ network }: Deps, invoice: InvoiceRow): Pick<SandboxPayment, "to" | "token"> {
-  const to = network.kind.parseAddress(invoice.walletAddress ?? "");
+function receiverOf(app: App, invoice: InvoiceRow): Pick<SandboxPayment, "to" | "token"> {
+  const to = simulatedIn(app).network.kind.parseAddress(invoice.walletAddress ?? "");
   if (!to.ok) throw new Defect(`${invoice.id} has no valid address on its network`);
   return { to: to.address, token: invoice.tokenSymbol };
 }

@@ -1,8 +1,11 @@
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { ManagedByBilling } from "../invoices/errors.ts";
 import { NetworkNotEnabled } from "../wallets/errors.ts";
+import { refundChecks } from "./checks.ts";
 import {
   NotRefundable,
   RefundAddressRefused,
@@ -12,18 +15,17 @@ import {
   RefundTooLarge,
   TransactionUsed,
 } from "./errors.ts";
-import { presentRefund, type RefundView } from "./present.ts";
 import {
   CreateRefundRequest,
+  presentRefund,
   RefundListRecord,
   refundQuery,
   RefundRecord,
   RejectRefundRequest,
   SendRefundRequest,
+  type RefundView,
 } from "./records.ts";
-import type { RefundService } from "./service.ts";
-
-const operation = operationsOf<RefundService>();
+import { createRefund, getRefund, listRefunds, rejectRefund, sendRefund } from "./refunds.ts";
 
 export const refundOperations = [
   operation({
@@ -37,7 +39,7 @@ export const refundOperations = [
     request: { query: refundQuery },
     response: { status: 200, record: RefundListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
+    handle: (app, call) => listRefunds(app, call.organizationId, call.query),
     present: (page: Page<RefundView>) => mapPage(page, presentRefund),
   }),
   operation({
@@ -60,7 +62,7 @@ export const refundOperations = [
       ManagedByBilling,
       NetworkNotEnabled,
     ],
-    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    handle: (app, call) => createRefund(app, call.context, call.organizationId, call.body),
     present: presentRefund,
   }),
   operation({
@@ -72,7 +74,7 @@ export const refundOperations = [
     access: organization("refunds:read"),
     response: { status: 200, record: RefundRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId, call.params.refundId),
+    handle: (app, call) => getRefund(app, call.organizationId, call.params.refundId),
     present: presentRefund,
   }),
   operation({
@@ -87,8 +89,9 @@ export const refundOperations = [
     request: { body: SendRefundRequest },
     response: { status: 200, record: RefundRecord },
     errors: [RefundNotRequested, TransactionUsed, NotRefundable, RefundTooEarly, NetworkNotEnabled],
-    handle: (service, call) =>
-      service.send(
+    handle: (app, call) =>
+      sendRefund(
+        app,
         call.context,
         call.organizationId,
         call.params.refundId,
@@ -108,8 +111,13 @@ export const refundOperations = [
     request: { body: RejectRefundRequest },
     response: { status: 200, record: RefundRecord },
     errors: [RefundNotRequested, NetworkNotEnabled],
-    handle: (service, call) =>
-      service.reject(call.context, call.organizationId, call.params.refundId, call.body.reason),
+    handle: (app, call) =>
+      rejectRefund(app, call.context, call.organizationId, call.params.refundId, call.body.reason),
     present: presentRefund,
   }),
 ];
+
+export const refundsModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: refundOperations },
+  checks: refundChecks,
+};

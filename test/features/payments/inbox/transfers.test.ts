@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { listClaims } from "../../../../src/features/payments/inbox/transfers.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { anyStore } from "../../../support/store/stores.ts";
@@ -31,7 +32,8 @@ anyStore("The transactions that payers submitted", (store) => {
     }
     const paid = `/payments?transactionHash=0x${own}`;
     const [payment] = await shop.counter.list(shop.merchant, paid);
-    const { data } = await shop.counter.app.app.transfers.listClaims(
+    const { data } = await listClaims(
+      shop.counter.app.app,
       shop.merchant.organizationId as Id<"organization">,
       {},
     );

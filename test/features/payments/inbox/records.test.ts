@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { presentTransfer } from "../../../../src/features/payments/inbox/present-transfer.ts";
+import { presentTransfer } from "../../../../src/features/payments/inbox/records.ts";
 import { transferView } from "./transfer-view.ts";
 
 const shown = (...given: Parameters<typeof transferView>) =>

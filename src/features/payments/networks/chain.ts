@@ -1,13 +1,8 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock, Instant } from "../../../kernel/clock.ts";
-import { assert, NotFound } from "../../../kernel/errors.ts";
+import type { App } from "../../../app.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import { NotFound } from "../../../kernel/errors.ts";
 import type { Progress } from "../../../platform/progress.ts";
-import type { Journal } from "../../../platform/journal/index.ts";
-import {
-  acknowledgedKinds,
-  type Alarm,
-  type ChainAlarms,
-} from "../../../platform/chain/state/alarms.ts";
+import { acknowledgedKinds, type Alarm } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../platform/chain/client.ts";
 import {
   acceptGaps,
@@ -24,7 +19,6 @@ import {
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
-import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import {
   contiguousRanges,
   coverageOf,
@@ -37,34 +31,27 @@ import { readingsOf } from "../../../platform/chain/state/readings.ts";
 import {
   networkState,
   networkStates,
-  stateTable,
   type NetworkState,
-  type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
+import type { Reader, WriteContext } from "../../../platform/database/database.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
 import {
   AlarmNotAcknowledged,
   GapNotAccepted,
-  HeldNotConfirmed,
   NetworkNotReached,
   NotScanned,
   ProviderUnusable,
 } from "../errors.ts";
-import { markVerified, unverifiedAmong } from "../ledger/store.ts";
-import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
 import {
   acceptedAfterMs,
   acceptedBlocksMax,
   acceptedWithinMs,
   refusalsOf,
 } from "../watcher/gaps.ts";
-import { evidenceOf } from "../watcher/receipt-verifier.ts";
-import type { Recorder } from "../watcher/recorder.ts";
-import { watchWorkerName } from "../worker.ts";
-import { assertConfirmable, heldAlarm, opinionOf, type Opinion } from "./held.ts";
+import { watchWorkerName } from "../wake.ts";
+import { networkReadersOf, type NetworkReader } from "./readers.ts";
 import { summarize, type ReadingSummary } from "../watcher/readings/reading-plan.ts";
-import type { Scanner, ScanReport } from "../watcher/readings/rescanner.ts";
+import type { ScanReport } from "../watcher/readings/rescanner.ts";
 import type { BlockRange } from "../ledger/chain-diff.ts";
 
 export interface NetworkStatus {
@@ -103,59 +90,21 @@ export interface AskedGap extends BlockRange {
   readonly parts: readonly GapRow[];
 }
 
-/** A payment or transfer that a provider's contradiction holds, with the opinions of all providers. */
-export interface HeldSubject {
-  readonly id: string;
-  readonly network: Network;
-  readonly transfer: TransferRow;
-  /** Null if a transfer is held. */
-  readonly payment: PaymentRow | null;
-  readonly heldSince: Instant;
-  readonly opinions: readonly { readonly provider: string; readonly opinion: Opinion }[];
-}
-
-export type ChainService = Bound<typeof methods>;
-
-/** A network's providers and scanner. A network without a provider has no entry. */
-interface Access {
-  readonly network: string;
-  readonly pool: ProviderPool;
-  readonly alarms: ChainAlarms;
-  readonly scanner: Scanner;
-  readonly recorder: Pick<Recorder, "confirmWithin">;
-}
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** The enabled networks by id. */
-  readonly enabled: ReadonlyMap<string, Network>;
-  /** The ids of all enabled networks. `enabled.get` may throw for one that a command does not know. */
-  readonly enabledIds: readonly string[];
-  readonly access: readonly Access[];
-  readonly journal: Journal;
-}
-
-const methods = { status, scan, audit, acknowledge, gapIn, acceptGap, findHeld, confirmHeld };
-
-export function makeChainService(deps: Deps): ChainService {
-  return bind(deps, methods);
-}
-
 /** Returns the status of every enabled network: with `isLive` by asking the providers, otherwise as stored. */
-async function status(
-  deps: Deps,
+export async function listNetworkStatuses(
+  app: App,
   { isLive }: { readonly isLive: boolean },
 ): Promise<readonly NetworkStatus[]> {
-  const { db, clock, access, enabledIds } = deps;
-  const networks = enabledIds.map((id) => find(deps, id));
+  const { db, clock } = app;
+  const networks = app.networks.enabledIds.map((id) => enabledNetwork(app, id));
+  const readers = isLive ? networkReadersOf(app) : null;
   const states = await networkStates(db);
   const held = await heldLeases(db, clock.now());
   const stored = await storedProviders(db);
   const alarms = await openAlarms(db);
   return Promise.all(
     networks.map(async (network): Promise<NetworkStatus> => {
-      const own = isLive ? access.find((each) => each.network === network.id) : undefined;
+      const own = readers?.get(network.id);
       const rows = stored.filter((row) => row.network === network.id);
       const live = own === undefined ? null : await probe(own);
       const state = states.get(network.id) ?? null;
@@ -181,16 +130,16 @@ async function status(
 }
 
 /** Reads a range again. Throws NotFound, NetworkNotReached, NotScanned, ProviderUnusable or ScanInterrupted. */
-async function scan(
-  deps: Deps,
+export async function scanBlocks(
+  app: App,
   context: WriteContext,
   id: string,
   { from, to }: BlockRange,
   progress?: Progress,
 ): Promise<ScanReport & { readonly network: Network }> {
-  const network = find(deps, id);
-  const state = await reached(deps, network);
-  const own = accessOf(deps, network);
+  const network = enabledNetwork(app, id);
+  const state = await reached(app.db, network);
+  const { scanner } = readerOf(app, network);
   if (from > to)
     throw new NotScanned("The range ends before it begins. Swap its first and last block.");
   if (to > state.tipHeight) {
@@ -200,7 +149,7 @@ async function scan(
     );
   }
   try {
-    return { network, ...(await own.scanner.scan(context, { from, to }, progress)) };
+    return { network, ...(await scanner.scan(context, { from, to }, progress)) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     throw new ProviderUnusable(`${error.message}. Check till chain status --probe.`, {
@@ -213,10 +162,14 @@ async function scan(
  * Reports which blocks were read; by default from the first contact to the newest block. Throws NotFound or
  * NetworkNotReached.
  */
-async function audit(deps: Deps, id: string, range: Partial<BlockRange>): Promise<AuditReport> {
-  const { db } = deps;
-  const network = find(deps, id);
-  const state = await reached(deps, network);
+export async function auditBlocks(
+  app: App,
+  id: string,
+  range: Partial<BlockRange>,
+): Promise<AuditReport> {
+  const { db } = app;
+  const network = enabledNetwork(app, id);
+  const state = await reached(app.db, network);
   const rows = await readingsOf(db, id);
   const ranges = contiguousRanges(rows.filter((row) => !isUnread(row)));
   const { cursorHeight } = state;
@@ -247,14 +200,14 @@ async function audit(deps: Deps, id: string, range: Partial<BlockRange>): Promis
  * Acknowledges alarms, all of the network or only those about a subject, of the kinds that stay open until then. A
  * server that reads the network notices within seconds. Throws NotFound or AlarmNotAcknowledged.
  */
-function acknowledge(
-  deps: Deps,
+export function acknowledgeAlarms(
+  app: App,
   context: WriteContext,
   id: string,
   subject: string | null,
 ): Promise<{ readonly network: Network; readonly ended: readonly Alarm[] }> {
-  const { db, clock, journal } = deps;
-  const network = find(deps, id);
+  const { db, clock, journal } = app;
+  const network = enabledNetwork(app, id);
   const which = { network: id, kinds: acknowledgedKinds, subject };
   return db.write(context, async (tx) => {
     const at = clock.now();
@@ -274,14 +227,14 @@ function acknowledge(
 }
 
 /** Returns the refused parts of a range. Throws NotFound, NetworkNotReached or GapNotAccepted. */
-async function gapIn(
-  deps: Deps,
+export async function findRefusedGap(
+  app: App,
   id: string,
   range: BlockRange,
-  reader: Reader = deps.db,
+  reader: Reader = app.db,
 ): Promise<AskedGap> {
-  const network = find(deps, id);
-  const { cursorHeight } = await reached({ db: reader }, network);
+  const network = enabledNetwork(app, id);
+  const { cursorHeight } = await reached(reader, network);
   const { from, to } = range;
   if (from > to) {
     throw new GapNotAccepted("The range ends before it begins. Swap its first and last block.");
@@ -315,27 +268,27 @@ async function gapIn(
  * hold any longer, and nobody is asked for it again. Transactions that payers submit are still examined. Throws NotFound,
  * NetworkNotReached, ProviderUnusable or GapNotAccepted.
  */
-async function acceptGap(
-  deps: Deps,
+export async function acceptGap(
+  app: App,
   context: WriteContext,
   id: string,
   range: BlockRange,
   reason: string,
 ): Promise<AskedGap> {
-  const { db, clock, journal } = deps;
-  const network = find(deps, id);
-  const { pool } = accessOf(deps, network);
-  await gapIn(deps, id, range);
+  const { db, clock, journal } = app;
+  const network = enabledNetwork(app, id);
+  const { pool } = readerOf(app, network);
+  await findRefusedGap(app, id, range);
   for (const client of pool.providers) await assertStillRefused(network, client, range);
   return db.write(context, async (tx) => {
     const at = clock.now();
     // Readers of the network write alarms before gaps too.
-    for (const gap of (await gapIn(deps, id, range, tx)).parts) {
+    for (const gap of (await findRefusedGap(app, id, range, tx)).parts) {
       const subject = `blocks ${String(gap.fromHeight)} to ${String(gap.toHeight)}`;
       await endAlarms(tx, { network: id, kinds: ["blocks_refused"], subject }, at);
     }
     await lockGaps(tx, id, range);
-    const asked = await gapIn(deps, id, range, tx);
+    const asked = await findRefusedGap(app, id, range, tx);
     const { parts } = asked;
     for (const { provider } of pool.providers) {
       if (parts.every((gap) => hasRefusedLong(gap, provider, at))) continue;
@@ -388,108 +341,15 @@ function hasRefusedLong({ refusals }: GapRow, provider: string, now: Instant): b
   );
 }
 
-/**
- * Returns a held payment or transfer, and asks every provider about it now. Throws NotFound, ProviderUnusable or
- * HeldNotConfirmed if it is not held.
- */
-async function findHeld(deps: Deps, id: string): Promise<HeldSubject> {
-  const { db } = deps;
-  const payment = await db.findOne(payments, "WHERE id = $1", [id]);
-  const transfer = await db.findOne(transfers, "WHERE id = $1", [payment?.transferId ?? id]);
-  if (transfer === null) throw new NotFound(`There is no payment or transfer ${id}.`);
-  const network = find(deps, transfer.network);
-  const { pool } = accessOf(deps, network);
-  const alarm = await heldAlarm(db, { network: network.id, kinds: heldKinds, id });
-  const opinions = await Promise.all(
-    pool.providers.map(async (client) => {
-      const { provider } = client;
-      const opinion = await opinionOf(client, transfer, () => evidenceOf(client, transfer));
-      return { provider, opinion };
-    }),
-  );
-  return { id, network, transfer, payment, heldSince: alarm.raisedAt, opinions };
-}
-
-const heldKinds = ["payment_held", "transfer_held"] as const;
-
-/**
- * Confirms a held payment, or marks a held transfer as verified, for the providers that do not know its transaction. Its
- * block must be final, one provider must confirm it now, and none may contradict it. Throws NotFound, ProviderUnusable or
- * HeldNotConfirmed.
- */
-async function confirmHeld(
-  deps: Deps,
-  context: WriteContext,
-  id: string,
-  reason: string,
-): Promise<HeldSubject> {
-  const held = await findHeld(deps, id);
-  assertConfirmable(held.opinions, held.heldSince, deps.clock.now());
-  return writeConfirmed(deps, context, held, reason);
-}
-
-function writeConfirmed(
-  deps: Deps,
-  context: WriteContext,
-  held: HeldSubject,
-  reason: string,
-): Promise<HeldSubject> {
-  const { db, clock, journal } = deps;
-  const { id, network, transfer, payment } = held;
-  const { recorder } = accessOf(deps, network);
-  return db.write(context, async (tx) => {
-    const state = await tx.lockOne(stateTable, "WHERE network = $1", [network.id]);
-    await heldAlarm(tx, { network: network.id, kinds: heldKinds, id });
-    const at = clock.now();
-    if (state === null || transfer.blockHeight > state.cursorHeight) {
-      throw new HeldNotConfirmed("Its block is not final yet. Wait until it is.");
-    }
-    const confirmed = payment === null ? null : await confirmPayment(tx, recorder, state, held);
-    if (payment === null) await verifyTransfer(tx, transfer);
-    const { transactionHash, blockHash, organizationId } = transfer;
-    await endAlarms(tx, { network: network.id, kinds: heldKinds, subject: id }, at);
-    journal.record(tx, at, {
-      action: payment === null ? "transfer.held_verified" : "payment.held_confirmed",
-      organizationId: payment?.organizationId ?? organizationId,
-      subjectType: payment === null ? "transfer" : "payment",
-      subjectId: id,
-      changes: { network: network.id, transactionHash, blockHash, reason, opinions: held.opinions },
-    });
-    return { ...held, payment: confirmed };
-  });
-}
-
-async function confirmPayment(
-  tx: Tx,
-  recorder: Access["recorder"],
-  state: NetworkStateRow,
-  { id, transfer, payment }: HeldSubject,
-): Promise<PaymentRow> {
-  assert(payment !== null, "a transfer is not confirmed");
-  const { confirmsAtHeight } = payment;
-  await recorder.confirmWithin(tx, state, [{ id, confirmsAtHeight, transfer, payment }]);
-  const after = await tx.findOne(payments, "WHERE id = $1", [id]);
-  if (after?.status === "confirmed") return after;
-  throw new HeldNotConfirmed(
-    "It does not wait for its confirmation any more, has moved to another block, or lacks confirmations.",
-  );
-}
-
-async function verifyTransfer(tx: Tx, transfer: TransferRow): Promise<void> {
-  const isOpen = (await unverifiedAmong(tx, [transfer.id])).has(transfer.id);
-  if (isOpen) await markVerified(tx, [transfer]);
-  const after = await tx.findOne(transfers, "WHERE id = $1", [transfer.id]);
-  if (isOpen && after?.verification === "verified") return;
-  throw new HeldNotConfirmed("It does not wait any more, or has moved to another block.");
-}
-
-function accessOf({ access }: Deps, network: Network): Access {
-  const own = access.find((each) => each.network === network.id);
-  if (own !== undefined) return own;
+/** Throws ProviderUnusable for a network without a provider. */
+export function readerOf(app: App, network: Network): NetworkReader {
+  const reader = networkReadersOf(app).get(network.id);
+  if (reader !== undefined) return reader;
   throw new ProviderUnusable(`${network.title} has no provider. Configure one and try again.`);
 }
 
-function find({ enabled, enabledIds }: Deps, id: string): Network {
+/** Throws NotFound. `enabled.get` may throw for a network that a command does not know. */
+export function enabledNetwork({ networks: { enabled, enabledIds } }: App, id: string): Network {
   const network = enabled.get(id);
   if (network !== undefined) return network;
   throw new NotFound(
@@ -497,8 +357,8 @@ function find({ enabled, enabledIds }: Deps, id: string): Network {
   );
 }
 
-async function reached({ db }: { readonly db: Reader }, network: Network): Promise<NetworkState> {
-  const state = await networkState(db, network.id);
+async function reached(reader: Reader, network: Network): Promise<NetworkState> {
+  const state = await networkState(reader, network.id);
   if (state !== null) return state;
   throw new NetworkNotReached(
     `${network.title} was never read. Start till serve, and check till chain status --probe.`,
@@ -506,7 +366,7 @@ async function reached({ db }: { readonly db: Reader }, network: Network): Promi
 }
 
 /** Asks every provider now. Failures show in its health. */
-async function probe({ pool }: Access): Promise<readonly ProviderHealth[]> {
+async function probe({ pool }: NetworkReader): Promise<readonly ProviderHealth[]> {
   await Promise.all(
     pool.providers.map((provider) => provider.heads().then(() => undefined, ignoreFailure)),
   );
