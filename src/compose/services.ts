@@ -3,7 +3,6 @@ import { systemActor } from "../kernel/actor.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
-import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
@@ -30,10 +29,10 @@ export async function makeServices(parts: App): Promise<Services> {
  * needs; a server makes all of them.
  */
 export function makersOf(parts: App) {
-  const { db, journal, secret, clock, ids, baseUrl } = parts;
+  const { db, journal, clock, ids } = parts;
   const { networks } = parts;
   const wake = (worker: string) => parts.running?.wake(worker);
-  const { known, enabled } = networks;
+  const { enabled } = networks;
   const common = { db, clock, ids, journal };
 
   const leases = once(async () => {
@@ -60,28 +59,19 @@ export function makersOf(parts: App) {
     };
     return makeSandboxService({ app: parts, db, clock, ...simulated, wake: wakeWatcher });
   });
-  const checkout = once(async () => {
-    const { makeCheckoutService } = await import("../features/checkout/service.ts");
-    const { makeCheckoutSources } = await import("../features/checkout/sources.ts");
-    const { chooseOption } = await import("../features/invoices/options/choose.ts");
+  /** Gives the app what payers' acts need of payments and refunds, until these are functions too. */
+  const payers = once(async () => {
+    const { paymentsBridge } = await import("../features/checkout/payments-bridge.ts");
     const { makeHashClaims } = await import("../features/payments/hash-claims/submit-claim.ts");
     const { makePayerRefunds } = await import("../features/refunds/payer/payer-refunds.ts");
-    const { makeCheckoutSandbox } = await import("./checkout-sandbox.ts");
     const { refunding, nudgeExaminer: nudge } = await ledger();
-    const simulated = await sandbox();
-    return makeCheckoutService({
-      db,
-      clock,
-      networks: known,
-      enabled: new Set(enabled.keys()),
-      baseUrl,
-      pageKey: deriveKey(secret, "refund-forms"),
-      sources: makeCheckoutSources({ db, baseUrl }),
+    const given = {
       claims: makeHashClaims({ ...common, invoices: await settlement(), nudge }),
       refunds: makePayerRefunds(refunding),
-      choose: (tx, checkoutId, chosen, at) => chooseOption(tx, parts, at, checkoutId, chosen),
-      sandbox: simulated === null ? null : makeCheckoutSandbox(parts, simulated),
-    });
+      sandbox: await sandbox(),
+    };
+    paymentsBridge.give(parts, given);
+    return given;
   });
 
   return {
@@ -98,28 +88,7 @@ export function makersOf(parts: App) {
     monitors: once(async () => (await ledger()).monitors),
     pools: once(async () => (await ledger()).pools),
     sandbox,
-    checkout,
-    paymentLinks: once(async () => {
-      const { makePaymentLinkService } = await import("../features/payment-links/service.ts");
-      return makePaymentLinkService({
-        ...common,
-        baseUrl,
-        networks: known,
-        enabled: new Set(enabled.keys()),
-        app: parts,
-      });
-    }),
-    receipts: once(async () => {
-      const { makeReceiptService } = await import("../features/receipts/service.ts");
-      const { makeReceiptKeys } = await import("../features/receipts/keys.ts");
-      return makeReceiptService({
-        clock,
-        checkout: await checkout(),
-        networks: known,
-        baseUrl,
-        keys: makeReceiptKeys({ db, clock, journal, secret }),
-      });
-    }),
+    payers,
     admin: once(async () => {
       const { makeAdminService } = await import("../features/admin/service.ts");
       const { walletsOf } = await import("../features/wallets/store.ts");

@@ -1,3 +1,4 @@
+import { checkoutPageToken } from "../../../src/features/checkout/checkouts.ts";
 import { randomUUID } from "node:crypto";
 import type { SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -38,8 +39,8 @@ export interface Desk extends SharedAddress {
 
 let payers = 0;
 
-export function openDesk(store: TestStore): Desk {
-  const shared = atSharedAddress(store);
+export function openDesk(store: TestStore, settings: Readonly<Record<string, string>> = {}): Desk {
+  const shared = atSharedAddress(store, settings);
   const pathOf = (invoice: Json) => `/v1/checkout/${String(invoice["checkoutId"])}`;
   /** Mines after a time in which the watcher stores a new tip that has no transfers. */
   async function pass(blocks = 1): Promise<void> {
@@ -64,7 +65,7 @@ export function openDesk(store: TestStore): Desk {
       );
     },
     pageToken: (invoice: Json) =>
-      shared.counter.app.app.checkout.pageToken(String(invoice["checkoutId"])),
+      checkoutPageToken(shared.counter.app.app, String(invoice["checkoutId"])),
     ask: (invoice: Json, transactionHash: string, address: string) =>
       shared.counter.app.request("POST", `${pathOf(invoice)}/refund`, {
         body: {
