@@ -50,19 +50,36 @@ export interface Outside {
   readonly passwordCost: PasswordCost;
 }
 
+/** Returns the object of an app. */
+interface PerApp<T> {
+  (app: App | InTx): T;
+  /** Gives an app another object than the one that it would make; for tests. */
+  readonly give: (app: App | InTx, object: T) => void;
+}
+
 /**
  * Returns a function that makes an object with the first call for an app and returns the same one afterwards: for what
  * keeps a state in the process, such as a cache, and for what is derived from the secret.
  */
-export function perApp<T>(make: (app: App) => T): (app: App | InTx) => T {
+export function perApp<T>(make: (app: App) => T): PerApp<T> {
   const made = new WeakMap<App | InTx, { readonly object: T }>();
-  return (app) => {
+  const objectOf = (app: App | InTx) => {
     const known = made.get(app);
     if (known !== undefined) return known.object;
     const object = make(app as App);
     made.set(app, { object });
     return object;
   };
+  return Object.assign(objectOf, {
+    give(app: App | InTx, object: T) {
+      made.set(app, { object });
+    },
+  });
+}
+
+/** Returns the path prefix of the instance, without a trailing slash. */
+export function basePathOf({ baseUrl }: Pick<App, "baseUrl">): string {
+  return new URL(baseUrl()).pathname.replace(/\/$/, "");
 }
 
 /** Returns the URL of a checkout. */

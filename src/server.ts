@@ -17,6 +17,7 @@ import {
 import type { RequestState } from "./api/pipeline/exchange.ts";
 import { makeRouter, routeRequests } from "./api/pipeline/routes.ts";
 import { representAnswers } from "./api/representation.ts";
+import { getCheckout } from "./features/checkout/checkouts.ts";
 import { allOperations } from "./features/index.ts";
 import type { Program } from "./compose/app.ts";
 
@@ -47,8 +48,7 @@ export function createHttpServer(app: Program): Server {
   koa.use(secureHeaders());
   koa.use(
     shareCheckouts({
-      allowedOrigins: async (checkoutId) =>
-        (await app.checkout.checkout(checkoutId)).allowedOrigins,
+      allowedOrigins: async (checkoutId) => (await getCheckout(app, checkoutId)).allowedOrigins,
     }),
   );
   koa.use(representAnswers());

@@ -66,7 +66,7 @@ export const commandLists = {
     async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
   ),
   receipt: list(
-    "receipts",
+    "app",
     async () => (await import("../features/receipts/commands.ts")).receiptCommands,
   ),
   refund: list("app", async () => (await import("../features/refunds/commands.ts")).refundCommands),
@@ -80,7 +80,7 @@ export const commandLists = {
     async () => (await import("../features/organizations/commands.ts")).paymentPolicyCommands,
   ),
   paymentLink: list(
-    "paymentLinks",
+    "app",
     async () => (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
   ),
   branding: list(

@@ -2,6 +2,7 @@ import { Server as TcpServer, type AddressInfo } from "node:net";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Program } from "../compose/app.ts";
+import { liveStreamsOf } from "../features/checkout/live.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import { createHttpServer } from "../server.ts";
 
@@ -110,7 +111,7 @@ function closeAfterAnswers(server: Server): void {
 async function drain(server: Server, app: Program): Promise<void> {
   await delay(app.config.stopDelayMs);
   // They would stay open for as long as the server does.
-  app.checkout.live.end();
+  liveStreamsOf(app).end();
   const late = setTimeout(() => {
     server.closeAllConnections();
   }, drainMs);

@@ -2,7 +2,7 @@ import type { Gatekeeper } from "../api/declare/access.ts";
 import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/pipeline/idempotency.ts";
 import type { Mountable } from "../api/pipeline/mount.ts";
-import type { ProblemPage } from "../api/page.ts";
+import type { PageProblem, ProblemPage } from "../api/page.ts";
 import {
   batchesPerMinute,
   createRateLimiter,
@@ -15,8 +15,9 @@ import {
 } from "../api/pipeline/rate-limits.ts";
 import { authenticateKey } from "../features/api-keys/api-keys.ts";
 import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
-import { makeProblemPage } from "../features/checkout/page/problem-page.ts";
 import { openSandbox, sandboxOf } from "../features/payments/sandbox/sandbox.ts";
+import { liveStreamsOf } from "../features/checkout/live.ts";
+import { renderProblemPage } from "../features/checkout/page/problem-page.ts";
 import { spendAllowance } from "../features/organizations/allowance.ts";
 import { delivererOf } from "../features/webhooks/delivery/deliverer.ts";
 import type { StatusService } from "../features/admin/status/operations-status.ts";
@@ -125,7 +126,7 @@ export async function createApp(
     wake(worker) {
       background.wake(worker);
       // Every commit that raises an event wakes the relay. The event may change a page that is open.
-      if (worker === "relay") wired.checkout.live.look();
+      if (worker === "relay") liveStreamsOf(app).look();
     },
   };
   for (const group of modules.flatMap((module) => module.metrics?.(wired) ?? [])) {
@@ -140,7 +141,7 @@ export async function createApp(
     servers: serving,
     listensAt: serving.listensAt,
 
-    problemPage: makeProblemPage(wired.checkout),
+    problemPage: (problem: PageProblem) => renderProblemPage(app, problem),
     mountables: mountModules(wired, {
       gatekeeper: gatekeeperOf(wired),
       idempotency: createIdempotency({ db, clock, key: deriveKey(secret, "idempotency-keys") }),

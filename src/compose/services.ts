@@ -2,7 +2,6 @@ import { systemActor } from "../kernel/actor.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
-import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { App } from "../app.ts";
 
 /** The functions that make the services, by their names. Each makes its service once, from those that it needs. */
@@ -29,9 +28,9 @@ export async function makeServices(parts: App): Promise<Services> {
  * needs; a server makes all of them.
  */
 export function makersOf(parts: App) {
-  const { db, journal, secret, clock, ids, baseUrl } = parts;
+  const { db, journal, clock, ids } = parts;
   const { networks } = parts;
-  const { known, enabled } = networks;
+  const { enabled } = networks;
   const common = { db, clock, ids, journal };
 
   const leases = once(async () => {
@@ -45,59 +44,12 @@ export function makersOf(parts: App) {
     const { sandboxOf } = await import("../features/payments/sandbox/sandbox.ts");
     return sandboxOf(parts) === null ? null : parts;
   });
-  const checkout = once(async () => {
-    const { makeCheckoutService } = await import("../features/checkout/service.ts");
-    const { makeCheckoutSources } = await import("../features/checkout/sources.ts");
-    const { chooseOption } = await import("../features/invoices/options/choose.ts");
-    const { submitClaim } = await import("../features/payments/hash-claims/submit-claim.ts");
-    const { offerPayerRefund, requestPayerRefund } =
-      await import("../features/refunds/payer/payer-refunds.ts");
-    const { makeCheckoutSandbox } = await import("./checkout-sandbox.ts");
-    return makeCheckoutService({
-      db,
-      clock,
-      networks: known,
-      enabled: new Set(enabled.keys()),
-      baseUrl,
-      pageKey: deriveKey(secret, "refund-forms"),
-      sources: makeCheckoutSources({ db, baseUrl }),
-      claims: { submit: (tx, invoice, hash) => submitClaim(tx, parts, invoice, hash) },
-      refunds: {
-        offer: (context, invoice, input) => offerPayerRefund(parts, context, invoice, input),
-        request: (tx, invoice, input) => requestPayerRefund(tx, parts, invoice, input),
-      },
-      choose: (tx, checkoutId, chosen, at) => chooseOption(tx, parts, at, checkoutId, chosen),
-      sandbox: (await sandbox()) === null ? null : makeCheckoutSandbox(parts),
-    });
-  });
 
   return {
     /** For features whose functions take the app itself. */
     app: () => Promise.resolve(parts),
     leases,
     sandbox,
-    checkout,
-    paymentLinks: once(async () => {
-      const { makePaymentLinkService } = await import("../features/payment-links/service.ts");
-      return makePaymentLinkService({
-        ...common,
-        baseUrl,
-        networks: known,
-        enabled: new Set(enabled.keys()),
-        app: parts,
-      });
-    }),
-    receipts: once(async () => {
-      const { makeReceiptService } = await import("../features/receipts/service.ts");
-      const { makeReceiptKeys } = await import("../features/receipts/keys.ts");
-      return makeReceiptService({
-        clock,
-        checkout: await checkout(),
-        networks: known,
-        baseUrl,
-        keys: makeReceiptKeys({ db, clock, journal, secret }),
-      });
-    }),
     admin: once(async () => {
       const { makeAdminService } = await import("../features/admin/service.ts");
       const { walletsOf } = await import("../features/wallets/store.ts");

@@ -1,4 +1,5 @@
 // A valid call of every operation. Without a setup of its own, it reads one of the estate's objects.
+import { checkoutPageToken } from "../../src/features/checkout/checkouts.ts";
 import { createPasswordReset } from "../../src/features/auth/passwords.ts";
 import type { Operation } from "../../src/api/declare/operation.ts";
 import { fanOutEvents } from "../../src/features/webhooks/delivery/fan-out.ts";
@@ -191,7 +192,7 @@ const examples: Readonly<Record<string, Making>> = {
   chooseCheckoutOption: () => ({ body: { network: "sandbox", tokenSymbol: "USDT" } }),
   requestCheckoutRefund: async ({ app, refundablePayment }) => {
     const { checkoutId, hash } = await refundablePayment();
-    const pageToken = app.app.checkout.pageToken(checkoutId);
+    const pageToken = checkoutPageToken(app.app, checkoutId);
     return {
       ids: { checkoutId },
       body: { transactionHash: hash, address: freshAddress(), pageToken },

@@ -14,6 +14,7 @@ import { operator } from "../../src/cli/operator.ts";
 import { makeProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/cli/terminal/drawing/width.ts";
 import { listWallets } from "../../src/features/wallets/wallets.ts";
+import { createPaymentLink } from "../../src/features/payment-links/payment-links.ts";
 import { createWebhookEndpoint } from "../../src/features/webhooks/endpoints.ts";
 import { getInvoice } from "../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
@@ -197,7 +198,7 @@ async function fill(store: DeskStore): Promise<Samples> {
   return store.withApp(async (app) => {
     const terms = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
     const key = await createApiKey(app, context, organizationId, { name: "k", scopes: ["read"] });
-    const link = await app.paymentLinks.create(context, organizationId, terms);
+    const link = await createPaymentLink(app, context, organizationId, terms);
     const draft = { ...terms, amount: "5.00", draft: true };
     const { invoice } = await createInvoice(app, context, organizationId, draft);
     const { endpoint } = await createWebhookEndpoint(app, context, organizationId, {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Column } from "../../api/declare/command.ts";
 import { toIso, second } from "../../kernel/clock.ts";
+import { listReceiptKeys } from "../../features/receipts/keys.ts";
 import { verifySigned, type KeySet, type Verified } from "../../features/receipts/signed-text.ts";
 import { UsageError } from "../failures/refusals.ts";
 import { openService } from "../open-store.ts";
@@ -91,9 +92,9 @@ type Line<Kind> = readonly [
 ];
 
 async function keysOfStore(terminal: Terminal, flags: Flags): Promise<KeySet> {
-  const opened = await openService(terminal, flags, "receipts", true);
+  const opened = await openService(terminal, flags, "app", true);
   try {
-    return await opened.service.publishedKeys();
+    return await listReceiptKeys(opened.service);
   } finally {
     await opened.close();
   }

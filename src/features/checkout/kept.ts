@@ -1,18 +1,30 @@
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import { perApp, type App } from "../../app.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
-import type { NetworkState, NetworkStateRow } from "../../platform/chain/state/network-state.ts";
+import {
+  networkStates,
+  type NetworkState,
+  type NetworkStateRow,
+} from "../../platform/chain/state/network-state.ts";
+import type { Networks } from "../../platform/config/enabled-networks.ts";
 import { atTip } from "../invoices/payer-view.ts";
 import { quoteFor } from "../invoices/options/quotes.ts";
 import { batchReads } from "./batched.ts";
-import type { CheckoutSources, StoredCheckout } from "./ports.ts";
 import {
   presentSession,
   sessionEdge,
   type CheckoutSession,
   type CheckoutView,
   type OfferedOption,
-} from "./present.ts";
+} from "./session.ts";
+import {
+  findCheckouts,
+  findCheckoutVersions,
+  type CheckoutVersion,
+  type StoredCheckout,
+} from "./store.ts";
 import { setRecent } from "../../kernel/recent.ts";
 
 /** Maximum number of kept checkouts, those that were seen last, about 8 KiB each with their response. */
@@ -21,7 +33,7 @@ const keptMax = 3_000;
 const batchMax = 200;
 
 /** A checkout with its session, which was presented from it. */
-export interface FoundCheckout {
+interface FoundCheckout {
   readonly view: CheckoutView;
   readonly session: CheckoutSession;
 }
@@ -32,18 +44,19 @@ interface Kept extends FoundCheckout {
   readonly edge: string;
 }
 
-/** The networks of a checkout's options. */
-export interface CheckoutNetworks {
-  readonly networks: ReadonlyMap<string, Network>;
-  /** The ids of the networks that are read. */
-  readonly enabled: ReadonlySet<string>;
+/**
+ * The networks of a checkout's options: all in the table, because one that is disabled now may have been enabled when the
+ * invoice was issued, and those that are read.
+ */
+export interface CheckoutNetworks extends Pick<Networks, "known"> {
+  readonly enabled: Pick<ReadonlySet<string>, "has">;
 }
 
 /** Completes a stored checkout with its networks and their states. */
 export function viewCheckout(
   stored: StoredCheckout,
   states: ReadonlyMap<string, NetworkState>,
-  { networks, enabled }: CheckoutNetworks,
+  { known: networks, enabled }: CheckoutNetworks,
 ): CheckoutView {
   const { network: id, payable } = stored.invoice;
   const network = networks.get(id) ?? removedNetwork(id);
@@ -113,7 +126,7 @@ function optionsToOffer(
     .toSorted((one, other) => one.network.feeRank - other.network.feeRank);
 }
 
-export interface KeptCheckouts {
+interface KeptCheckouts {
   /**
    * Finds a checkout as it is in the store now; null if it does not exist. The session is the same object while nothing
    * has changed.
@@ -123,6 +136,22 @@ export interface KeptCheckouts {
   last(checkoutId: string): FoundCheckout | null;
 }
 
+/** The reads of the store with which checkouts are found. */
+interface CheckoutReads {
+  readonly versions: (ids: readonly string[]) => Promise<ReadonlyMap<string, CheckoutVersion>>;
+  readonly load: (ids: readonly string[]) => Promise<ReadonlyMap<string, StoredCheckout>>;
+  readonly states: () => Promise<ReadonlyMap<string, NetworkStateRow>>;
+}
+
+export function checkoutReads(app: App): CheckoutReads {
+  const { db } = app;
+  return {
+    versions: (ids) => findCheckoutVersions(db, ids),
+    load: (ids) => findCheckouts(db, app, ids),
+    states: () => networkStates(db),
+  };
+}
+
 /**
  * Keeps checkouts as they were last found.
  *
@@ -130,24 +159,21 @@ export interface KeptCheckouts {
  * other processes are seen at once. Checkouts and states are loaded only if their versions have changed.
  */
 export function keepCheckouts(
-  deps: CheckoutNetworks & {
-    readonly sources: Pick<CheckoutSources, "versions" | "load" | "networkStates">;
-    readonly clock: Clock;
-  },
+  { clock, networks }: Pick<App, "clock" | "networks">,
+  reads: CheckoutReads,
 ): KeptCheckouts {
-  const { sources, clock } = deps;
   let states: ReadonlyMap<string, NetworkStateRow> = new Map();
   const kept = new Map<string, Kept>();
-  const load = batchReads(sources.load, batchMax);
+  const load = batchReads(reads.load, batchMax);
   const look = batchReads(async (checkoutIds) => {
-    let versions = await sources.versions(checkoutIds);
+    let versions = await reads.versions(checkoutIds);
     const isOld = [...versions.values()].some(
       ({ network, networkVersion }) => (states.get(network)?.version ?? null) !== networkVersion,
     );
     if (isOld) {
-      states = await sources.networkStates();
+      states = await reads.states();
       // A state must not be newer than the payments beside it: a page could ask again for a payment that has returned.
-      versions = await sources.versions(checkoutIds);
+      versions = await reads.versions(checkoutIds);
     }
     return { versions, states };
   }, batchMax);
@@ -158,7 +184,7 @@ export function keepCheckouts(
     states: ReadonlyMap<string, NetworkState>,
     at: Instant,
   ): Kept {
-    const view = viewCheckout(stored, states, deps);
+    const view = viewCheckout(stored, states, networks);
     const edge = sessionEdge(view, at);
     const before = kept.get(checkoutId);
     const isSame = before?.stored === stored && before.edge === edge;
@@ -184,4 +210,17 @@ export function keepCheckouts(
   }
 
   return { find, last: (checkoutId) => kept.get(checkoutId) ?? null };
+}
+
+/** Returns the checkouts that the process keeps. */
+export const keptCheckoutsOf = perApp((app) => keepCheckouts(app, checkoutReads(app)));
+
+const checkoutIdPattern = /^chk_[0-9a-z]{26,64}$/;
+
+/** Returns a checkout as it is in the store now. 404 if it does not exist; malformed ids are not looked up. */
+export async function requireCheckout(app: App, checkoutId: string): Promise<FoundCheckout> {
+  const isFormed = checkoutIdPattern.test(checkoutId);
+  const checkout = isFormed ? await keptCheckoutsOf(app).find(checkoutId) : null;
+  if (checkout === null) throw notFound();
+  return checkout;
 }

@@ -1,9 +1,11 @@
+import { perApp } from "../../app.ts";
 import { minute, second } from "../../kernel/clock.ts";
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { digest } from "../../kernel/digest.ts";
 import type { EventSink } from "../../api/event-stream.ts";
 import { RateLimited } from "../../api/declare/problems.ts";
-import type { CheckoutSession } from "./present.ts";
+import { getCheckoutSession } from "./checkouts.ts";
+import type { CheckoutSession } from "./session.ts";
 
 /** Maximum numbers of open streams, in each process. A page that is refused polls instead. */
 export const streamLimits = { perCheckout: 50, perAddress: 500, total: 2_000 } as const;
@@ -116,6 +118,11 @@ export function createLiveStreams(deps: {
     },
   };
 }
+
+/** Returns the registry of the pages that the process has open. */
+export const liveStreamsOf = perApp((app) =>
+  createLiveStreams({ read: (checkoutId) => getCheckoutSession(app, checkoutId) }),
+);
 
 /** Returns the function that reads the session of an open page again, and tells the page if it changed. */
 function updateTo(

@@ -1,3 +1,4 @@
+import { basePathOf, type App } from "../../app.ts";
 import { addressGroup } from "../../api/client-address.ts";
 import {
   keepPage,
@@ -13,7 +14,19 @@ import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
 import { StoreUnavailable } from "../../platform/database/errors.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import { InvoiceNotOpen, OptionLimitReached } from "../invoices/errors.ts";
+import { findLogo } from "../organizations/branding/logos.ts";
 import { TooManyClaims } from "../payments/errors.ts";
+import {
+  checkoutPageToken,
+  chooseCheckoutOption,
+  getCheckout,
+  getCheckoutSession,
+  offerCheckoutRefund,
+  requestCheckoutRefund,
+  submitCheckoutTransaction,
+  walletOriginsOf,
+} from "./checkouts.ts";
+import { liveStreamsOf } from "./live.ts";
 import { PayerLimitReached } from "./payer-limits.ts";
 import { embedScript, findAsset } from "./page/assets.ts";
 import {
@@ -31,11 +44,11 @@ import { renderCheckout, renderHome } from "./page/render.ts";
 import { findHashProblem, type HashProblem } from "./page/state/hash-problem.ts";
 import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
-import type { CheckoutSession } from "./present.ts";
-import type { CheckoutService, SandboxResult } from "./service.ts";
+import type { CheckoutSession } from "./session.ts";
+import { hasTestPanel, pressTestPanel, type PanelResult } from "./test-panel.ts";
 import { setRecent } from "../../kernel/recent.ts";
 
-const page = pagesOf<CheckoutService>();
+const page = pagesOf<App>();
 
 export const checkoutPages = [
   page({ method: "GET", path: "/", limit: null, handle: showHome }),
@@ -100,7 +113,7 @@ interface Refusal {
 }
 
 /** Shows a refund's address once more before it is stored: a wrong address loses the money. */
-async function requestRefund(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+async function requestRefund(app: App, call: PageCall): Promise<PageAnswer> {
   const checkoutId = call.params["checkoutId"] ?? "";
   const context = payerOf(call);
   const input = {
@@ -111,27 +124,24 @@ async function requestRefund(service: CheckoutService, call: PageCall): Promise<
   try {
     const amount = call.form.get("amount");
     if (amount !== null) {
-      const { result } = await service.requestRefund(context, checkoutId, { ...input, amount });
-      if (result === "requested") return redirect(service, call, { refund: "received" }, "#top");
+      const { result } = await requestCheckoutRefund(app, context, checkoutId, {
+        ...input,
+        amount,
+      });
+      if (result === "requested") return redirect(app, call, { refund: "received" }, "#top");
     }
     // Also if the amount has changed since the payer saw it.
-    const offer = await service.offerRefund(context, checkoutId, input);
-    if (offer === null) return redirect(service, call, { refund: "already" }, "#top");
+    const offer = await offerCheckoutRefund(app, context, checkoutId, input);
+    if (offer === null) return redirect(app, call, { refund: "already" }, "#top");
     const { text, languageQuery } = readLanguage(call);
-    const { session, allowedOrigins: embedders } = await service.checkout(checkoutId);
-    const shown = { basePath: service.basePath(), text, languageQuery };
+    const { session, allowedOrigins: embedders } = await getCheckout(app, checkoutId);
+    const shown = { basePath: basePathOf(app), text, languageQuery };
     const page = makeRefundPage(session, input, offer, shown);
     return { kind: "html", page, policy: { connects: [], embedders } };
   } catch (error) {
     // The page shows the merchant's reasons, and whom to contact.
-    if (error instanceof TooManyRefundRequests) return redirect(service, call, {}, "#top");
-    return refuseForm(
-      service,
-      call,
-      "refund",
-      refundRefusalOf(error, input.transactionHash),
-      input,
-    );
+    if (error instanceof TooManyRefundRequests) return redirect(app, call, {}, "#top");
+    return refuseForm(app, call, "refund", refundRefusalOf(error, input.transactionHash), input);
   }
 }
 
@@ -154,55 +164,55 @@ function malformed(transactionHash: string): Refusal {
 
 /** Answers a form with the payment's page: the refusal stands beside the field, which keeps what was entered. */
 function refuseForm(
-  service: CheckoutService,
+  app: App,
   call: PageCall,
   form: "hash" | "refund",
   { text: refusal, field, problem }: Refusal,
   given: Readonly<Record<FormField, string>>,
 ): Promise<PageAnswer> {
-  return answerPage(service, call, (session, text) => {
+  return answerPage(app, call, (session, text) => {
     const values = { ...noticeValues(session), problem: problem ? text[problem] : "" };
     return { form, isError: true, text: fill(text[refusal], values), field, given };
   });
 }
 
-function showHome(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
-  const page = renderHome(service.basePath(), readLanguage(call).text);
+function showHome(app: App, call: PageCall): Promise<PageAnswer> {
+  const page = renderHome(basePathOf(app), readLanguage(call).text);
   return Promise.resolve({ kind: "html", page });
 }
 
-function showCheckout(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+function showCheckout(app: App, call: PageCall): Promise<PageAnswer> {
   const { query } = call;
   return answerPage(
-    service,
+    app,
     call,
     (session, text) =>
       hashNotice(query.get("hash"), session, text) ??
       refundNotice(query.get("refund"), session, text) ??
       choiceNotice(query.get("option"), text) ??
-      (service.hasSandbox(session) ? pressedNotice(query.get("done")) : null),
+      (hasTestPanel(app, session) ? pressedNotice(query.get("done")) : null),
   );
 }
 
 /** Answers with the page of a payment. `noticeFor` returns the result of a form that was just sent. */
 async function answerPage(
-  service: CheckoutService,
+  app: App,
   call: PageCall,
   noticeFor: (session: CheckoutSession, text: Catalogue) => PageNotice | null,
 ): Promise<PageAnswer> {
   const { text, languageQuery } = readLanguage(call);
-  const basePath = service.basePath();
+  const basePath = basePathOf(app);
   const checkoutId = call.params["checkoutId"] ?? "";
-  const { session, allowedOrigins } = await service.checkout(checkoutId);
-  const hasSandbox = service.hasSandbox(session);
+  const { session, allowedOrigins } = await getCheckout(app, checkoutId);
+  const hasSandbox = hasTestPanel(app, session);
   const notice = noticeFor(session, text);
-  const pageToken = service.pageToken(checkoutId);
+  const pageToken = checkoutPageToken(app, checkoutId);
   const context = { basePath, text, languageQuery, hasSandbox, notice, pageToken, allowedOrigins };
   const render = () => renderCheckout(makePageModel(session, context));
   // A page after a form has a message that no other visitor sees.
   const page = notice === null ? keptPage(session, text.lang + languageQuery, render) : render();
-  const policy = { connects: service.walletOrigins(session), embedders: allowedOrigins };
-  return { kind: "html", page, policy, at: service.now() };
+  const policy = { connects: walletOriginsOf(app.networks, session), embedders: allowedOrigins };
+  return { kind: "html", page, policy, at: app.clock.now() };
 }
 
 /** Maximum number of kept pages, about 35 KiB each with a compressed form. */
@@ -222,18 +232,19 @@ function keptPage(session: CheckoutSession, variant: string, render: () => HtmlP
 }
 
 /** Keeps a page informed: event `session` with the version of the current session, and `beat` every few seconds. */
-async function follow(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
-  const session = await service.session(call.params["checkoutId"] ?? "");
+async function follow(app: App, call: PageCall): Promise<PageAnswer> {
+  const session = await getCheckoutSession(app, call.params["checkoutId"] ?? "");
   const address = addressGroup(call.clientAddress);
-  service.live.requireRoom(session.id, address);
-  return { kind: "events", subscribe: (sink) => service.live.watch(session, address, sink) };
+  const live = liveStreamsOf(app);
+  live.requireRoom(session.id, address);
+  return { kind: "events", subscribe: (sink) => live.watch(session, address, sink) };
 }
 
-async function showAsset(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+async function showAsset(app: App, call: PageCall): Promise<PageAnswer> {
   const name = call.params["file"] ?? "";
   const asset = await findAsset(name);
   if (asset !== null) return { kind: "file", file: asset };
-  const logo = await service.logo(name);
+  const logo = await findLogo(app.db, name);
   if (logo === null) throw notFound();
   return { kind: "file", file: await keepBody(logo.type, logo.body) };
 }
@@ -245,22 +256,22 @@ function showEmbedScript(): Promise<PageAnswer> {
   return Promise.resolve({ kind: "data", ...embedScript, cacheSeconds: embedScriptSeconds });
 }
 
-async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+async function actOnSandbox(app: App, call: PageCall): Promise<PageAnswer> {
   const checkoutId = call.params["checkoutId"] ?? "";
-  const done = await service.actOnSandbox(checkoutId, call.form.get("action") ?? "");
-  return redirect(service, call, { done });
+  const done = await pressTestPanel(app, checkoutId, call.form.get("action") ?? "");
+  return redirect(app, call, { done });
 }
 
-async function submitTransaction(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+async function submitTransaction(app: App, call: PageCall): Promise<PageAnswer> {
   const checkoutId = call.params["checkoutId"] ?? "";
   const given = call.form.get("transactionHash") ?? "";
   try {
-    await service.submitTransaction(payerOf(call), checkoutId, given);
+    await submitCheckoutTransaction(app, payerOf(call), checkoutId, given);
   } catch (error) {
     const input = { transactionHash: given.slice(0, hashLengthMax), address: "" };
-    return refuseForm(service, call, "hash", hashRefusalOf(error, given), input);
+    return refuseForm(app, call, "hash", hashRefusalOf(error, given), input);
   }
-  return redirect(service, call, { hash: "received" }, "#top");
+  return redirect(app, call, { hash: "received" }, "#top");
 }
 
 /** Returns the refusal of a submitted hash; rethrows other errors. */
@@ -279,17 +290,17 @@ function payerOf(call: PageCall): WriteContext {
   };
 }
 
-async function chooseOption(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+async function chooseOption(app: App, call: PageCall): Promise<PageAnswer> {
   const [network = "", ...symbol] = (call.form.get("option") ?? "").split("/");
   const chosen = { network, tokenSymbol: symbol.join("/") };
   const result = await choiceOf(
-    service.chooseOption(payerOf(call), call.params["checkoutId"] ?? "", chosen),
+    chooseCheckoutOption(app, payerOf(call), call.params["checkoutId"] ?? "", chosen),
   );
-  return redirect(service, call, { option: result });
+  return redirect(app, call, { option: result });
 }
 
-function returnToPayment(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
-  return Promise.resolve(redirect(service, call, {}));
+function returnToPayment(app: App, call: PageCall): Promise<PageAnswer> {
+  return Promise.resolve(redirect(app, call, {}));
 }
 
 /**
@@ -297,7 +308,7 @@ function returnToPayment(service: CheckoutService, call: PageCall): Promise<Page
  * the browser keeps that of the form's address.
  */
 function redirect(
-  service: CheckoutService,
+  app: App,
   call: PageCall,
   result: Readonly<Record<string, string>>,
   fragment: "" | "#top" = "",
@@ -305,7 +316,7 @@ function redirect(
   const query = new URLSearchParams(result);
   const { languageQuery, text } = readLanguage(call);
   if (languageQuery !== "") query.set("lang", text.lang);
-  const path = `${service.basePath()}/pay/${call.params["checkoutId"] ?? ""}`;
+  const path = `${basePathOf(app)}/pay/${call.params["checkoutId"] ?? ""}`;
   return {
     kind: "redirect",
     location: path + (query.size === 0 ? "" : `?${query.toString()}`) + fragment,
@@ -380,11 +391,11 @@ function noticeValues(session: CheckoutSession): Readonly<Record<string, string>
 /** Returns the message for a button of the test panel. */
 function pressedNotice(done: string | null): PageNotice | null {
   if (done === null || !Object.hasOwn(pressedWords, done)) return null;
-  const text = pressedWords[done as SandboxResult];
+  const text = pressedWords[done as PanelResult];
   return { form: null, isError: done === "no-payment", text };
 }
 
-const pressedWords: Readonly<Record<SandboxResult, string>> = {
+const pressedWords: Readonly<Record<PanelResult, string>> = {
   pay: testWords.paid,
   underpay: testWords.underpaid,
   overpay: testWords.overpaid,

@@ -3,7 +3,27 @@ import { day, hour, second, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { payerActs, type PayerAct } from "./table.ts";
+import { integer, table, text, time } from "../../platform/database/schema/table.ts";
+
+/** Anything that a payer, who has no credential, can do again and again at a checkout, and that leaves rows. */
+type PayerAct = "option" | "hash" | "refund";
+
+/** Counts of what payers did lately. A count is forgotten a day after it started. */
+export const payerActs = table(
+  "payer_acts",
+  {
+    /** The id of the invoice, the payment link or the organization that the acts burden. */
+    subject: text(),
+    act: text<PayerAct>(),
+    /** The start of the period: the time of the first act that is counted. */
+    startedAt: time(),
+    count: integer(),
+  },
+  {
+    primaryKey: ["subject", "act"],
+    indexes: [{ name: "payer_acts_started", columns: ["startedAt"] }],
+  },
+);
 
 interface ActLimits {
   /**
@@ -98,7 +118,7 @@ async function add(tx: Tx, act: PayerAct, limit: Limit, at: Instant): Promise<nu
 }
 
 /** Throws 429 if an act would pass a limit, before its transaction does work that is rolled back then. */
-export async function requireRoom(
+export async function requireRoomForAct(
   reader: Pick<Reader, "dialect" | "find">,
   act: PayerAct,
   invoice: ActedOn,

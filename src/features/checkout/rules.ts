@@ -4,8 +4,7 @@ import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import type { PayerInvoice } from "../invoices/payer-view.ts";
 import type { PayerRefund } from "../refunds/payer/payer-view.ts";
 import type { ClaimResult } from "../payments/hash-claims/status.ts";
-import type { SubmittedTransaction } from "../payments/payer-view.ts";
-import type { CheckoutPayment } from "./ports.ts";
+import type { PayerPayment, SubmittedTransaction } from "../payments/payer-view.ts";
 
 /** States shown to the payer. Each has its own text, and no two are merged. */
 export const checkoutStates = [
@@ -119,7 +118,7 @@ interface CheckoutInputs {
     | "owed"
     | "managedBy"
   >;
-  readonly payments: readonly Omit<CheckoutPayment, "transactionHash">[];
+  readonly payments: readonly Omit<PayerPayment, "transactionHash">[];
   readonly submitted: readonly Pick<SubmittedTransaction, "result">[];
   readonly network: Pace;
   readonly networkState: Progress | null;

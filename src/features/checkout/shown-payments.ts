@@ -1,13 +1,14 @@
 import { tokenAsset } from "../../kernel/money/asset.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
-import type { CheckoutPayment, StoredCheckout } from "./ports.ts";
+import type { PayerPayment } from "../payments/payer-view.ts";
 import type { CheckoutState } from "./rules.ts";
+import type { StoredCheckout } from "./store.ts";
 
 /** An invoice with its payments. */
 type Paid = Pick<StoredCheckout, "invoice" | "payments">;
 
 /** Returns the amount of a payment in its own token. */
-export function moneyOf({ amount, token, tokenDecimals }: CheckoutPayment): Money {
+export function moneyOf({ amount, token, tokenDecimals }: PayerPayment): Money {
   return money(amount, tokenAsset(token, tokenDecimals));
 }
 
@@ -53,7 +54,7 @@ export function transactionsOf(
   { invoice, payments }: Paid,
   state: CheckoutState,
   spare: Spare,
-): CheckoutPayment[] {
+): PayerPayment[] {
   const shown = payments.filter(
     ({ id, status }) =>
       status === "confirming" ||
@@ -61,7 +62,7 @@ export function transactionsOf(
       (isOver(invoice) && (status === "review" || spare.has(id))) ||
       (state === "reverted" && status === "reverted"),
   );
-  const transactions = new Map<string, CheckoutPayment>();
+  const transactions = new Map<string, PayerPayment>();
   for (const payment of shown) {
     const key = `${payment.network} ${payment.transactionHash} ${payment.token}`;
     const amount = (transactions.get(key)?.amount ?? 0n) + payment.amount;

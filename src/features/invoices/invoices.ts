@@ -4,7 +4,7 @@ import { notFound, type Problem } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
-import type { Reader, Tx, WriteContext } from "../../platform/database/database.ts";
+import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
 import { meterInvoice } from "../usage/meter.ts";
 import { InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
@@ -22,12 +22,11 @@ import { issueInvoice } from "./issuing/issue.ts";
 import { planIfAllowed } from "./issuing/plan.ts";
 import { requireUnmanaged } from "./managed.ts";
 import { readOffer } from "./options/requested.ts";
-import { payerInvoice, type PayerInvoice } from "./payer-view.ts";
 import { shownInvoice, viewOf, type InvoiceView, type UpdateInvoiceInput } from "./records.ts";
 import { positionIn, sortOf, type InvoiceFilters } from "./search/filters.ts";
 import { findInvoices } from "./search/listing.ts";
 import { replaceTerms } from "./search/search-terms.ts";
-import { findByCheckoutId, findByExternalId, findInvoice, type InvoiceRow } from "./store.ts";
+import { findByExternalId, findInvoice, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 
 /** Returns a page of an organization's invoices. */
@@ -73,18 +72,6 @@ export async function getAnyInvoice(
   const row = await db.findOne(invoices, "WHERE id = $1", [invoiceId]);
   if (row === null) throw notFound();
   return shownInvoice(db, row, baseUrl());
-}
-
-/**
- * Returns the payer's view of a checkout session; null if it does not exist. The unguessable id is its only protection.
- */
-export async function findPayerInvoice(
-  reader: Reader,
-  app: InTx,
-  checkoutId: string,
-): Promise<PayerInvoice | null> {
-  const row = await findByCheckoutId(reader, checkoutId);
-  return row === null ? null : payerInvoice(await shownInvoice(reader, row, app.baseUrl()));
 }
 
 /**

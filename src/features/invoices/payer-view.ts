@@ -73,7 +73,7 @@ export interface PayerInvoice {
 }
 
 /** Returns null for a draft, which payers cannot see, and for an invoice that was canceled as a draft. */
-export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
+function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
   const { status, checkoutId, checkoutUrl, walletAddress, payableAmount, expiresAt } = invoice;
   if (status === "draft" || checkoutId === null || checkoutUrl === null) return null;
   if (walletAddress === null || payableAmount === null || expiresAt === null) return null;

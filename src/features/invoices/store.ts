@@ -48,11 +48,6 @@ export function findByExternalIds(
   );
 }
 
-/** Finds the invoice of a checkout session. The unguessable id is the payer's only credential. */
-export function findByCheckoutId(reader: Reader, checkoutId: string): Promise<InvoiceRow | null> {
-  return reader.findOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
-}
-
 /**
  * Returns the ids of an organization's invoices that satisfy a condition on the invoices or on their search terms, with
  * values from `$2` on; at most one more than a page examines.

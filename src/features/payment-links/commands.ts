@@ -1,18 +1,28 @@
-import { linkStatuses } from "./records.ts";
+import type { App } from "../../app.ts";
 import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
+import { mapPage } from "../../kernel/page.ts";
 import {
   paymentOptionsFlag,
   readOptionFlag,
 } from "../organizations/checkout-policy/option-list.ts";
-import type { PaymentLinkView } from "./present.ts";
-import type { PaymentLinkService } from "./service.ts";
+import {
+  createPaymentLink,
+  disablePaymentLink,
+  getPaymentLink,
+  listPaymentLinks,
+} from "./payment-links.ts";
+import {
+  CreatePaymentLinkRequest,
+  linkStatuses,
+  PaymentLinkQuery,
+  presentPaymentLink,
+  type PaymentLinkView,
+} from "./records.ts";
 
-const command = commandsOf<PaymentLinkService>();
+const command = commandsOf<App>();
 
-async function present(link: PaymentLinkView) {
-  return (await import("./present.ts")).presentPaymentLink(link);
-}
+const present = (link: PaymentLinkView) => Promise.resolve(presentPaymentLink(link));
 
 export const paymentLinkCommands = [
   command({
@@ -40,9 +50,9 @@ export const paymentLinkCommands = [
       "till link create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --settlement-currency EUR --payment-options 'tron/USDT ethereum/USDC' --description Donation",
     ],
     effect: "write",
-    async handle(service, call) {
-      const { CreatePaymentLinkRequest } = await import("./records.ts");
-      return service.create(
+    handle: (app, call) =>
+      createPaymentLink(
+        app,
         call.context,
         call.flag("organization") as Id<"organization">,
         call.parse(CreatePaymentLinkRequest, {
@@ -57,8 +67,7 @@ export const paymentLinkCommands = [
           description: call.flag("description"),
           redirectUrl: call.flag("redirect-url"),
         }),
-      );
-    },
+      ),
     present,
     columns: [
       "id",
@@ -90,20 +99,17 @@ export const paymentLinkCommands = [
       "till link list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status active --json",
     ],
     effect: "read",
-    async handle(service, call) {
-      const { PaymentLinkQuery } = await import("./records.ts");
-      return service.list(
+    handle: (app, call) =>
+      listPaymentLinks(
+        app,
         call.flag("organization") as Id<"organization">,
         call.parse(PaymentLinkQuery, {
           limit: call.flag("limit"),
           cursor: call.flag("cursor"),
           status: call.flag("status"),
         }),
-      );
-    },
-    async present(page) {
-      return (await import("./present.ts")).presentPaymentLinks(page);
-    },
+      ),
+    present: (page) => Promise.resolve(mapPage(page, presentPaymentLink)),
     columns: ["id", "status", "amount", "settlementCurrency", "description", "url"],
   }),
   command({
@@ -116,17 +122,19 @@ export const paymentLinkCommands = [
       "till link disable lnk_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "write",
-    async look(service, call) {
-      const before = await present(
-        await service.get(
+    async look(app, call) {
+      const before = presentPaymentLink(
+        await getPaymentLink(
+          app,
           call.flag("organization") as Id<"organization">,
           call.argument("paymentLinkId") as Id<"paymentLink">,
         ),
       );
       return { subject: `${before.url}, ${before.status}`, before };
     },
-    handle: (service, call) =>
-      service.disable(
+    handle: (app, call) =>
+      disablePaymentLink(
+        app,
         call.context,
         call.flag("organization") as Id<"organization">,
         call.argument("paymentLinkId") as Id<"paymentLink">,

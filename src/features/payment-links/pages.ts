@@ -1,3 +1,4 @@
+import { basePathOf, type App } from "../../app.ts";
 import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, Problem } from "../../kernel/errors.ts";
@@ -6,10 +7,15 @@ import { makeLinkPage, makePosterPage } from "../checkout/page/link-pages.ts";
 import { readLanguage } from "../checkout/page/languages.ts";
 import { AmountTooLarge, AmountTooSmall } from "../invoices/errors.ts";
 import { logoPath } from "../organizations/branding/logos.ts";
-import { optionPointer, type PaymentLinkService, type PublicLink } from "./service.ts";
+import {
+  getPublicLink,
+  optionPointer,
+  startLinkPayment,
+  type PublicLink,
+} from "./payment-links.ts";
 import type { LinkTerms } from "./terms.ts";
 
-const page = pagesOf<PaymentLinkService>();
+const page = pagesOf<App>();
 
 export const paymentLinkPages = [
   page({ method: "GET", path: "/link/{paymentLinkId}", limit: "checkout", handle: showForm }),
@@ -32,19 +38,19 @@ export const paymentLinkPages = [
 /** Reasons why a payment was not started. */
 const failures = ["amount", "option", "terms", "unavailable"] as const;
 
-async function showForm(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
-  const found = await service.show(call.params["paymentLinkId"] ?? "");
+async function showForm(app: App, call: PageCall): Promise<PageAnswer> {
+  const found = await getPublicLink(app, call.params["paymentLinkId"] ?? "");
   const failure = failures.find((known) => known === call.query.get("failed")) ?? null;
-  return { kind: "html", page: makeLinkPage({ ...contextOf(service, call, found), failure }) };
+  return { kind: "html", page: makeLinkPage({ ...contextOf(app, call, found), failure }) };
 }
 
-async function showPoster(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
-  const found = await service.show(call.params["paymentLinkId"] ?? "");
-  return { kind: "html", page: makePosterPage(contextOf(service, call, found)) };
+async function showPoster(app: App, call: PageCall): Promise<PageAnswer> {
+  const found = await getPublicLink(app, call.params["paymentLinkId"] ?? "");
+  return { kind: "html", page: makePosterPage(contextOf(app, call, found)) };
 }
 
-async function startPayment(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
-  const found = await service.show(call.params["paymentLinkId"] ?? "");
+async function startPayment(app: App, call: PageCall): Promise<PageAnswer> {
+  const found = await getPublicLink(app, call.params["paymentLinkId"] ?? "");
   const { link } = found;
   const { languageQuery, text } = readLanguage(call);
   const context = {
@@ -53,16 +59,16 @@ async function startPayment(service: PaymentLinkService, call: PageCall): Promis
     ip: call.clientAddress,
   };
   try {
-    const checkoutId = await service.open(context, found, {
+    const checkoutId = await startLinkPayment(app, context, found, {
       amount: call.form.get("amount") ?? "",
       option: call.form.get("option") ?? "",
     });
-    const location = `${service.basePath()}/pay/${checkoutId}${languageQuery}`;
+    const location = `${basePathOf(app)}/pay/${checkoutId}${languageQuery}`;
     return { kind: "redirect", location };
   } catch (error) {
     const query = new URLSearchParams({ failed: failureOf(error, link) });
     if (languageQuery !== "") query.set("lang", text.lang);
-    const location = `${service.basePath()}/link/${link.id}?${query.toString()}`;
+    const location = `${basePathOf(app)}/link/${link.id}?${query.toString()}`;
     return { kind: "redirect", location };
   }
 }
@@ -92,15 +98,11 @@ function tokensOf({ tokenSymbol, paymentOptions }: LinkTerms): string | null {
   return [...new Set(paymentOptions.map((option) => option.tokenSymbol))].join(" · ");
 }
 
-function contextOf(
-  service: PaymentLinkService,
-  call: PageCall,
-  { link, merchant, network, options }: PublicLink,
-) {
+function contextOf(app: App, call: PageCall, { link, merchant, network, options }: PublicLink) {
   const { terms } = link;
   return {
     ...readLanguage(call),
-    basePath: service.basePath(),
+    basePath: basePathOf(app),
     link: {
       id: link.id,
       url: link.url,

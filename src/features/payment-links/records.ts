@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
   id,
@@ -12,6 +13,7 @@ import {
 import { CreateInvoiceRequest } from "../invoices/records.ts";
 import { linkLimitNames } from "../invoices/errors.ts";
 import { UsualPaymentOptionRecord } from "../organizations/records.ts";
+import type { PaymentLinkRow } from "./table.ts";
 
 const { amount, settlementCurrency, tokenSymbol, network, walletId, paymentOptions } =
   CreateInvoiceRequest.shape;
@@ -53,6 +55,28 @@ describeFields(PaymentLinkRecord, {
   redirectUrl: "The shop's page to which payers return; null without one.",
 });
 
+/** A link with the address of its page. */
+export interface PaymentLinkView extends PaymentLinkRow {
+  readonly url: string;
+}
+
+export function presentPaymentLink(link: PaymentLinkView): z.input<typeof PaymentLinkRecord> {
+  const { terms, url } = link;
+  return presentRow(PaymentLinkRecord, link, {
+    posterUrl: `${url}/poster`,
+    settlementCurrency: terms.settlementCurrency,
+    tokenSymbol: terms.tokenSymbol ?? null,
+    network: terms.network ?? null,
+    paymentOptions:
+      terms.paymentOptions?.map(({ walletId = null, ...option }) => ({ ...option, walletId })) ??
+      null,
+    walletId: terms.walletId ?? null,
+    description: terms.description ?? null,
+    redirectUrl: terms.redirectUrl ?? null,
+    objectVersion: link.version,
+  });
+}
+
 /** The `data` of `payment_link.limited`. */
 export const LimitedPaymentLinkRecord = responseRecord("LimitedPaymentLink", {
   ...PaymentLinkRecord.shape,
@@ -90,3 +114,5 @@ export const CreatePaymentLinkRequest = requestRecord("CreatePaymentLinkRequest"
   expiresInSeconds,
   underpaymentTolerance,
 });
+
+export type CreatePaymentLinkInput = z.output<typeof CreatePaymentLinkRequest>;

@@ -3,6 +3,7 @@ import { cleanPasted } from "../../kernel/pasted.ts";
 import type { Id } from "../../kernel/id.ts";
 import { formatMoney, type Money } from "../../kernel/money/money.ts";
 import type { InvoiceInput } from "../invoices/issuing/create.ts";
+import type { CreatePaymentLinkInput } from "./records.ts";
 
 /** The fields of a link's invoices apart from the amount. */
 export type LinkTerms = Omit<
@@ -10,28 +11,24 @@ export type LinkTerms = Omit<
   "amount" | "enteredAtLink" | "startedAtLink" | "startedFrom"
 >;
 
-/** A link in a request. */
-export interface LinkInput extends LinkTerms {
-  readonly amount?: string | null | undefined;
-  readonly minAmount?: string | null | undefined;
-  readonly maxAmount?: string | null | undefined;
-}
-
 /** The amounts of a link, in the notation of records; null for none. */
-export interface LinkAmounts {
+interface LinkAmounts {
   readonly amount: string | null;
   readonly minAmount: string | null;
   readonly maxAmount: string | null;
 }
 
 /** Parses an amount with which an invoice of the link could be issued; throws the problems of such an invoice. */
-export type ReadAmount = (amount: string) => Promise<Money>;
+type ReadAmount = (amount: string) => Promise<Money>;
 
 /** Any amount, to validate terms that have none. */
 const anyAmount = "100";
 
 /** Parses and validates the amounts of a new link together with its terms. */
-export async function readAmounts(input: LinkInput, read: ReadAmount): Promise<LinkAmounts> {
+export async function readAmounts(
+  input: Pick<CreatePaymentLinkInput, keyof LinkAmounts>,
+  read: ReadAmount,
+): Promise<LinkAmounts> {
   const { amount = null, minAmount = null, maxAmount = null } = input;
   if (amount !== null && (minAmount !== null || maxAmount !== null)) {
     throw invalidField(

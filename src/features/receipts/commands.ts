@@ -1,8 +1,9 @@
+import type { App } from "../../app.ts";
 import { commandsOf, section } from "../../api/declare/command.ts";
-import type { ReceiptService } from "./service.ts";
+import { listReceiptKeys, rotateReceiptKey } from "./keys.ts";
 import type { KeySet } from "./signed-text.ts";
 
-const command = commandsOf<ReceiptService>();
+const command = commandsOf<App>();
 
 /** Returns the id of the key that signs now. */
 function currentId({ keys }: KeySet): string | null {
@@ -29,7 +30,9 @@ export const receiptCommands = [
     arguments: [{ name: "checkout", description: "the checkout id: chk_…" }],
     examples: ["till receipt show chk_01h…", "till receipt show chk_01h… --quiet > receipt.txt"],
     effect: "read",
-    handle: (receipts, call) => receipts.receipt(call.argument("checkout")),
+    // Lazily, because the keys need no checkout.
+    handle: async (app, call) =>
+      (await import("./receipts.ts")).signReceipt(app, call.argument("checkout")),
     present: (signed) => Promise.resolve(signed),
     columns: [
       { title: "Reference", value: ({ claims }) => claims.reference },
@@ -45,7 +48,7 @@ export const receiptCommands = [
     summary: "List the public keys that verify receipts and payment requests",
     examples: ["till receipt keys", "till receipt keys --json > keys.json"],
     effect: "read",
-    handle: (receipts) => receipts.publishedKeys(),
+    handle: listReceiptKeys,
     present: (keySet) => Promise.resolve(keySet),
     columns: [{ title: "Signs now", value: currentId }],
     sections: keySection,
@@ -56,8 +59,8 @@ export const receiptCommands = [
     summary: "Replace the key that signs receipts; earlier receipts stay valid",
     examples: ["till receipt rotate-key", "till receipt rotate-key --yes --json"],
     effect: "write",
-    async look(receipts) {
-      const { keys } = await receipts.publishedKeys();
+    async look(app) {
+      const { keys } = await listReceiptKeys(app);
       return {
         subject: `the signing key ${keys[0]?.kid ?? ""}`,
         // The new key is made at random, and again after the question.
@@ -66,7 +69,7 @@ export const receiptCommands = [
     },
     confirm: (_call, subject) =>
       `Replace ${subject}? Programs that keep a copy of the public keys need the new one.`,
-    handle: (receipts, call) => receipts.rotateKey(call.context),
+    handle: (app, call) => rotateReceiptKey(app, call.context),
     present: (keySet) => Promise.resolve(keySet),
     columns: [{ title: "Signs now", value: currentId }],
     sections: keySection,

@@ -1,3 +1,4 @@
+import { basePathOf, type App } from "../../app.ts";
 import {
   keepPage,
   pagesOf,
@@ -5,12 +6,14 @@ import {
   type PageAnswer,
   type PageCall,
 } from "../../api/page.ts";
+import type { Instant } from "../../kernel/clock.ts";
 import { makeVerifyPage, type Verification } from "../checkout/page/verify-page.ts";
 import { readLanguage } from "../checkout/page/languages.ts";
-import type { ReceiptService } from "./service.ts";
-import { signedTextMax } from "./signed-text.ts";
+import { listReceiptKeys } from "./keys.ts";
+import { signReceipt } from "./receipts.ts";
+import { checkSigned, signedTextMax, type Verified } from "./signed-text.ts";
 
-const page = pagesOf<ReceiptService>();
+const page = pagesOf<App>();
 
 export const receiptPages = [
   page({ method: "GET", path: "/.well-known/jwks.json", limit: null, handle: showKeys }),
@@ -26,13 +29,13 @@ export const receiptPages = [
 ];
 
 /** RFC 7517 names the media type of a key set. */
-async function showKeys(service: ReceiptService): Promise<PageAnswer> {
-  const body = JSON.stringify(await service.publishedKeys());
+async function showKeys(app: App): Promise<PageAnswer> {
+  const body = JSON.stringify(await listReceiptKeys(app));
   return { kind: "data", type: "application/jwk-set+json", body };
 }
 
-async function download(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
-  const { jws, claims } = await service.receipt(call.params["checkoutId"] ?? "");
+async function download(app: App, call: PageCall): Promise<PageAnswer> {
+  const { jws, claims } = await signReceipt(app, call.params["checkoutId"] ?? "");
   return {
     kind: "data",
     type: "text/plain; charset=utf-8",
@@ -44,32 +47,32 @@ async function download(service: ReceiptService, call: PageCall): Promise<PageAn
 /** The empty form in each language. */
 const forms = new Map<string, HtmlPage>();
 
-function showForm(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
+function showForm(app: App, call: PageCall): Promise<PageAnswer> {
   const { text, languageQuery } = readLanguage(call);
-  const variant = service.basePath() + text.lang + languageQuery;
-  const page = forms.get(variant) ?? keepPage(makePage(service, call, "", null));
+  const variant = basePathOf(app) + text.lang + languageQuery;
+  const page = forms.get(variant) ?? keepPage(makePage(app, call, "", null));
   forms.set(variant, page);
   return Promise.resolve({ kind: "html", page });
 }
 
-async function verify(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
+async function verify(app: App, call: PageCall): Promise<PageAnswer> {
   const given = call.form.get("text") ?? "";
-  const found = await service.check(given);
+  const found = await checkSigned(given, await listReceiptKeys(app));
   if (typeof found === "string") {
-    return { kind: "html", page: makePage(service, call, given, { outcome: found, claims: {} }) };
+    return { kind: "html", page: makePage(app, call, given, { outcome: found, claims: {} }) };
   }
-  const outcome = service.isOver(found) ? "expired_request" : found.kind;
+  const outcome = isOver(found, app.clock.now()) ? "expired_request" : found.kind;
   const result = { outcome, claims: found.claims } as const;
-  return { kind: "html", page: makePage(service, call, given, result) };
+  return { kind: "html", page: makePage(app, call, given, result) };
 }
 
-function makePage(
-  service: ReceiptService,
-  call: PageCall,
-  given: string,
-  result: Verification | null,
-): HtmlPage {
-  const basePath = service.basePath();
+/** Whether a document is a payment request whose time is over. */
+export function isOver({ kind, claims }: Verified, now: Instant): boolean {
+  return kind === "payment_request" && Date.parse(claims.expiresAt) < now;
+}
+
+function makePage(app: App, call: PageCall, given: string, result: Verification | null): HtmlPage {
+  const basePath = basePathOf(app);
   const { text, languageQuery } = readLanguage(call);
   const shown = { basePath, text, languageQuery, given, lengthMax: signedTextMax };
   return makeVerifyPage({ ...shown, result });

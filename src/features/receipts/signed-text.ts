@@ -1,12 +1,18 @@
 import { compactVerify, CompactSign, createLocalJWKSet, errors, type JSONWebKeySet } from "jose";
 import type { z } from "zod";
+import { defineProblem } from "../../kernel/errors.ts";
 import {
   signingAlgorithm,
   type PublicSigningKey,
   type SigningKey,
 } from "../../platform/secrets/signing-keys.ts";
-import { SignatureRefused } from "./errors.ts";
 import { PaymentRequestClaimsRecord, ReceiptClaimsRecord } from "./records.ts";
+
+const SignatureRefused = defineProblem({
+  code: "signature_refused",
+  status: 422,
+  title: "The document cannot be verified",
+});
 
 /** The kinds of signed documents, with the `typ` of their headers (RFC 8725, section 3.11) and their claims. */
 const kinds = {

@@ -1,6 +1,7 @@
 // Limits that 64 callers meet at once. Limits that need other settings are met in the tests of their features;
 // docs/design/attacks.md lists them all.
 import { expect } from "chai";
+import { checkoutPageToken } from "../../../src/features/checkout/checkouts.ts";
 import { createPasswordReset } from "../../../src/features/auth/passwords.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -353,7 +354,7 @@ export const races: Readonly<Record<string, (estate: Estate) => Race | Promise<R
       post(estate, `/v1/checkout/${checkoutId}/refund`, {
         transactionHash: hash,
         address: freshAddress(),
-        pageToken: estate.app.app.checkout.pageToken(checkoutId),
+        pageToken: checkoutPageToken(estate.app.app, checkoutId),
       });
     /** Asks, and rejects what is open then, whoever asked for it. */
     const askAndReject = async () => {

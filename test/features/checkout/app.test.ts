@@ -1,8 +1,7 @@
 import { expect } from "chai";
+import { requireCheckout } from "../../../src/features/checkout/kept.ts";
 import { payOnSandbox, reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
-import { findPayerInvoice } from "../../../src/features/invoices/invoices.ts";
 import { verifySigned, type KeySet } from "../../../src/features/receipts/signed-text.ts";
-import type { Id } from "../../../src/kernel/id.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
 import { testContext } from "../../support/store/stores.ts";
@@ -148,8 +147,8 @@ describe("a checkout of the whole program", () => {
     expect(await pageOf(checkoutId)).to.contain(`href="/till/pay/${checkoutId}/receipt.txt"`);
 
     // A further payment that a reorganization may still remove is not signed.
-    const found = await findPayerInvoice(app.app.db, app.app, checkoutId);
-    await payOnSandbox(app.app, testContext, found?.id as Id<"invoice">, 1_000_000n);
+    const { view } = await requireCheckout(app.app, checkoutId);
+    await payOnSandbox(app.app, testContext, view.invoice.id, 1_000_000n);
     await mine(checkoutId, 1);
     await until(
       "the payment",

@@ -7,7 +7,7 @@ import {
   type Fact,
 } from "../../../src/features/checkout/page/facts.ts";
 import { en } from "../../../src/features/checkout/page/words/en.ts";
-import type { CheckoutSession } from "../../../src/features/checkout/present.ts";
+import type { CheckoutSession } from "../../../src/features/checkout/session.ts";
 import { checkoutStates } from "../../../src/features/checkout/rules.ts";
 
 function sessionWith(changes: object = {}, invoice: object = {}): CheckoutSession {

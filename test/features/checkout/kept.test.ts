@@ -1,9 +1,9 @@
 // Checkouts as payers see them, and those that this process keeps.
 import { expect } from "chai";
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
-import { keepCheckouts, viewCheckout } from "../../../src/features/checkout/kept.ts";
-import type { StoredCheckout } from "../../../src/features/checkout/ports.ts";
-import { walletOriginsOf } from "../../../src/features/checkout/service.ts";
+import { walletOriginsOf } from "../../../src/features/checkout/checkouts.ts";
+import { checkoutReads, keepCheckouts, viewCheckout } from "../../../src/features/checkout/kept.ts";
+import type { StoredCheckout } from "../../../src/features/checkout/store.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import {
   replaceState,
@@ -14,7 +14,6 @@ import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 import { anInvoice, aPayment, aState, startOfTime } from "./lab.ts";
-import { sourcesOf } from "./shop-checkout.ts";
 
 describe("checkouts that are shown", () => {
   it("show the confirmations of the payment that takes longest, on whichever network", () => {
@@ -53,7 +52,7 @@ describe("checkouts that are shown", () => {
             { tipHeight: 100, disabledTokens: [] } as unknown as NetworkState,
           ]),
         ),
-        { networks, enabled: new Set(networks.keys()) },
+        { known: networks, enabled: networks },
       );
     const one = payment("tron", 102 - confirmations.required);
     const both = view(one, payment("ethereum", 100));
@@ -99,7 +98,7 @@ describe("checkouts that are shown", () => {
     const view = viewCheckout(
       { invoice, payments: [payment] } as unknown as StoredCheckout,
       new Map([["tron", aState("tron", startOfTime)]]),
-      { networks, enabled: new Set(networks.keys()) },
+      { known: networks, enabled: networks },
     );
     expect(view.confirmingOn).to.equal(ethereum);
     expect(view.invoice.confirmations).to.deep.equal({ current: 0, required: 12 });
@@ -138,7 +137,7 @@ describe("checkouts that are shown", () => {
         ]),
       );
       const view = viewCheckout({ ...ledger, version: "1", invoice, merchant }, states, {
-        networks,
+        known: networks,
         enabled: more.enabled ?? all,
       });
       const shown = view.options.map(
@@ -181,29 +180,25 @@ anyStore("kept checkouts", (store) => {
 
   /** Keeps the store's checkouts, and notes what is read of it; `beforeStates` runs before the states are. */
   function keep(beforeStates: () => Promise<unknown> = () => Promise.resolve()) {
-    const own = sourcesOf(shop);
+    const { app } = shop;
+    const own = checkoutReads(app);
     const reads: string[] = [];
     const loaded: string[] = [];
-    const kept = keepCheckouts({
-      sources: {
-        versions(ids) {
-          reads.push("versions");
-          return own.versions(ids);
-        },
-        async networkStates() {
-          reads.push("states");
-          await beforeStates();
-          return own.networkStates();
-        },
-        load(ids) {
-          reads.push("load");
-          loaded.push(...ids);
-          return own.load(ids);
-        },
+    const kept = keepCheckouts(app, {
+      versions(ids) {
+        reads.push("versions");
+        return own.versions(ids);
       },
-      networks: shop.networks,
-      enabled: new Set(shop.networks.keys()),
-      clock: { now: shop.now },
+      async states() {
+        reads.push("states");
+        await beforeStates();
+        return own.states();
+      },
+      load(ids) {
+        reads.push("load");
+        loaded.push(...ids);
+        return own.load(ids);
+      },
     });
     return { ...kept, reads, loaded };
   }
@@ -310,7 +305,7 @@ describe("the hosts that a payment's page may reach for wallets", () => {
     });
     const origins = (enabled: readonly string[], network: string, ...others: readonly string[]) =>
       walletOriginsOf(
-        { networks, enabled: new Set(enabled) },
+        { known: networks, enabled: new Set(enabled) },
         { invoice: { network }, options: others.map(option) },
       );
     const trongrid = ["https://api.trongrid.io"];

@@ -1,8 +1,4 @@
 import type { PayerRefund } from "../../../src/features/refunds/payer/payer-view.ts";
-import type {
-  RefundInput,
-  RequestResult,
-} from "../../../src/features/refunds/payer/payer-refunds.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
@@ -19,31 +15,35 @@ import type { RequestState } from "../../../src/api/pipeline/exchange.ts";
 import { mountOperations } from "../../../src/api/pipeline/mount.ts";
 import { createRateLimiter } from "../../../src/api/pipeline/rate-limits.ts";
 import { representAnswers } from "../../../src/api/representation.ts";
-import { makeCheckoutService } from "../../../src/features/checkout/service.ts";
-import { makeProblemPage } from "../../../src/features/checkout/page/problem-page.ts";
-import type {
-  CheckoutPayment,
-  CheckoutSandbox,
-  CheckoutLedger,
-  StoredCheckout,
-} from "../../../src/features/checkout/ports.ts";
-import { checkoutOperations } from "../../../src/features/checkout/operations.ts";
+import { checkoutOperations } from "../../../src/features/checkout/api.ts";
+import { checkoutPageToken } from "../../../src/features/checkout/checkouts.ts";
+import { keepCheckouts, keptCheckoutsOf } from "../../../src/features/checkout/kept.ts";
+import { liveStreamsOf } from "../../../src/features/checkout/live.ts";
+import { renderProblemPage } from "../../../src/features/checkout/page/problem-page.ts";
+import type { CheckoutLedger, StoredCheckout } from "../../../src/features/checkout/store.ts";
 import { checkoutPages } from "../../../src/features/checkout/pages.ts";
 import type { PayerInvoice } from "../../../src/features/invoices/payer-view.ts";
-import type { SubmittedTransaction } from "../../../src/features/payments/payer-view.ts";
+import type {
+  PayerPayment,
+  SubmittedTransaction,
+} from "../../../src/features/payments/payer-view.ts";
+import { sandboxOf } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/money/asset.ts";
 import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { money, parseMoney, type Money } from "../../../src/kernel/money/money.ts";
-import type { Tx } from "../../../src/platform/database/database.ts";
+import type { ConfiguredNetwork } from "../../../src/platform/config/config.ts";
+import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import type {
   NetworkState,
   NetworkStateRow,
 } from "../../../src/platform/chain/state/network-state.ts";
-import type { Network } from "../../../src/platform/chain/networks.ts";
+import { SandboxRefused } from "../../../src/platform/chain/sandbox/chain.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { appOf } from "../../support/context.ts";
 import { testNetworks } from "../../support/merchants.ts";
+import { serverSecret } from "../../support/secret.ts";
 
 export const startOfTime: Instant = Date.UTC(2026, 10, 21, 9, 30);
 export const checkoutId = "chk_0123456789abcdefghjkmnpqrstvwxyz";
@@ -97,17 +97,13 @@ export interface World {
   /** Thrown when an option is chosen. */
   choiceRefusal: Error;
   /** Thrown when a refund is asked for. */
-  refundRefusal: Error | null;
-  /** The result of a request for a refund: `open` and `changed` show another offer, or none. */
-  refundResult: RequestResult;
-  /** The requests for refunds, with the amount that the payer had seen. */
-  refundsAsked: RefundInput[];
+  refundRefusal: Error;
   /** The networks that are read. */
-  enabled: Set<string>;
+  enabled: Map<string, ConfiguredNetwork>;
 }
 
 /** A payment, by default on the invoice's network. */
-type LabPayment = Omit<CheckoutPayment, "network"> & Partial<Pick<CheckoutPayment, "network">>;
+type LabPayment = Omit<PayerPayment, "network"> & Partial<Pick<PayerPayment, "network">>;
 
 /** The payments and claims of the invoice, on its network unless they say otherwise. */
 function ledgerOf({ invoice, payments, claims, refunds, leftToMerchant }: World): CheckoutLedger {
@@ -193,7 +189,7 @@ const logoName = `logo.${"0".repeat(32)}.png`;
 
 export const aHash = (digit: string): string => digit.repeat(64);
 
-export function aPayment(changes: Partial<CheckoutPayment> = {}): LabPayment {
+export function aPayment(changes: Partial<PayerPayment> = {}): LabPayment {
   return {
     id: "pay_01jd7v0000000000000000000a",
     transactionHash: aHash("a"),
@@ -232,7 +228,7 @@ export function aRefund(changes: Partial<PayerRefund> = {}): PayerRefund {
   };
 }
 
-/** The feature behind the API's own middleware, over fakes at its ports. */
+/** The feature behind the API's own middleware, over fakes of the store and of what other features do. */
 export async function openLab(
   network: LabNetwork,
   options: {
@@ -242,6 +238,7 @@ export async function openLab(
     readonly limits?: { readonly checkout?: number; readonly submit?: number };
   } = {},
 ): Promise<Lab> {
+  const networks = testNetworks("tron", "ethereum", "sandbox");
   const world: World = {
     at: startOfTime,
     invoice: anInvoice(network),
@@ -264,10 +261,8 @@ export async function openLab(
     submitted: [],
     refusal: null,
     choiceRefusal: new Error("the lab has no options"),
-    refundRefusal: null,
-    refundResult: "requested",
-    refundsAsked: [],
-    enabled: new Set(["tron", "ethereum", "sandbox"]),
+    refundRefusal: new Error("the lab has no refunds"),
+    enabled: new Map(networks) as Map<string, ConfiguredNetwork>,
   };
   const clock = { now: () => world.at };
   let seen = world.networkState;
@@ -280,77 +275,46 @@ export async function openLab(
     return seen === null ? null : { ...seen, cursorHash: "", version: stateVersion };
   }
 
-  const service = makeCheckoutService({
-    db: {
-      dialect: "sqlite",
-      find: () => Promise.resolve([]),
-      // Nothing was counted before.
-      write: (_context, fn) => fn({ all: () => Promise.resolve([]) } as unknown as Tx),
-    },
-    claims: {
-      submit(_tx, _invoice, hash) {
-        if (world.refusal !== null) return Promise.reject(world.refusal);
-        world.submitted.push(hash);
-        world.claims.unshift({ transactionHash: hash, result: "looking" });
-        return Promise.resolve(true);
-      },
-    },
-    choose: () => Promise.reject(world.choiceRefusal),
+  const app = appOf({
+    db: storeOf(world),
     clock,
-    networks: testNetworks("tron", "ethereum", "sandbox"),
-    enabled: world.enabled,
+    secret: serverSecret,
+    networks: { known: networks, enabled: world.enabled, enabledIds: [...networks.keys()] },
     baseUrl: () => `https://pay.example${options.basePath ?? ""}`,
-    pageKey: new Uint8Array(32),
-    sources: {
-      versions(ids) {
-        world.looks += 1;
-        if (world.fault !== null) return Promise.reject(world.fault);
-        const found = ids.flatMap((id) => storedIn(world, id));
-        const networkVersion = stateRow()?.version ?? null;
-        return Promise.resolve(
-          new Map(
-            found.map(({ version, invoice }) => [
-              invoice.checkoutId,
-              { version, network: invoice.network, networkVersion },
-            ]),
-          ),
-        );
-      },
-      load(ids) {
-        world.loads += 1;
-        const found = ids.flatMap((id) => storedIn(world, id));
-        return Promise.resolve(new Map(found.map((each) => [each.invoice.checkoutId, each])));
-      },
-      checkoutIn: () => Promise.reject(new Error("the lab has no options")),
-      ledgerIn: () => Promise.resolve(ledgerOf(world)),
-      logo: (name) =>
-        Promise.resolve(
-          name === logoName && world.logo !== null ? { type: "image/png", body: world.logo } : null,
-        ),
-      networkStates() {
-        const row = stateRow();
-        return Promise.resolve(new Map(row === null ? [] : [[row.network, row]]));
-      },
-    },
-    refunds: {
-      offer(_context, _invoice, { address }) {
-        if (world.refundRefusal !== null) return Promise.reject(world.refundRefusal);
-        if (world.refundResult === "open") return Promise.resolve(null);
-        return Promise.resolve({
-          amount: "5.00",
-          tokenSymbol: "USDT",
-          network: testNetworks(network).get(network) as Network,
-          address,
-        });
-      },
-      request(_tx, _invoice, input) {
-        world.refundsAsked.push(input);
-        if (world.refundRefusal !== null) return Promise.reject(world.refundRefusal);
-        return Promise.resolve(world.refundResult);
-      },
-    },
-    sandbox: options.hasSandbox === false ? null : recordingSandbox(world),
   });
+  const kept = keepCheckouts(app, {
+    versions(ids) {
+      world.looks += 1;
+      if (world.fault !== null) return Promise.reject(world.fault);
+      const found = ids.flatMap((id) => storedIn(world, id));
+      const networkVersion = stateRow()?.version ?? null;
+      return Promise.resolve(
+        new Map(
+          found.map(({ version, invoice }) => [
+            invoice.checkoutId,
+            { version, network: invoice.network, networkVersion },
+          ]),
+        ),
+      );
+    },
+    load(ids) {
+      world.loads += 1;
+      const found = ids.flatMap((id) => storedIn(world, id));
+      return Promise.resolve(new Map(found.map((each) => [each.invoice.checkoutId, each])));
+    },
+    states() {
+      const row = stateRow();
+      return Promise.resolve(new Map(row === null ? [] : [[row.network, row]]));
+    },
+  });
+  keptCheckoutsOf.give(app, kept);
+  const sandbox = networks.get("sandbox");
+  sandboxOf.give(
+    app,
+    options.hasSandbox === false || sandbox === undefined
+      ? null
+      : { network: sandbox, sandbox: recordingSandbox(world) },
+  );
 
   const koa = new Koa<RequestState>();
   koa.silent = true;
@@ -373,8 +337,8 @@ export async function openLab(
     ...options.limits,
   };
   const rateLimiter = createRateLimiter(quotas, options.limits === undefined ? 0 : 1);
-  mountPages(checkoutPages, service, rateLimiter)(router);
-  mountOperations(checkoutOperations, service, {
+  mountPages(checkoutPages, app, rateLimiter)(router);
+  mountOperations(checkoutOperations, app, {
     gatekeeper: {} as never,
     idempotency: createIdempotency({ db: {} as never, clock, key: new Uint8Array(32) }),
     rateLimiter,
@@ -389,7 +353,7 @@ export async function openLab(
     answerProblems({
       logger: silentLogger,
       baseUrl: () => "https://pay.example",
-      problemPage: makeProblemPage(service),
+      problemPage: (problem) => renderProblemPage(app, problem),
     }),
   );
   koa.use(router.routes());
@@ -410,7 +374,7 @@ export async function openLab(
     world,
     url,
     page: `${url}/pay/${checkoutId}`,
-    pageToken: service.pageToken(checkoutId),
+    pageToken: checkoutPageToken(app, checkoutId),
     get: (path, headers = {}) => fetch(url + path, { headers }),
     press: (action) => sendForm("sandbox", { action }),
     submit: (transactionHash) => sendForm("transactions", { transactionHash }),
@@ -420,7 +384,7 @@ export async function openLab(
     },
     close: () =>
       new Promise((resolve) => {
-        service.live.end();
+        liveStreamsOf(app).end();
         server.close(() => {
           resolve();
         });
@@ -460,18 +424,68 @@ function storedIn(world: World, checkoutId: string): StoredCheckout[] {
   return [{ ...stored, version }];
 }
 
-function recordingSandbox(world: World): CheckoutSandbox {
+/**
+ * A store in which nothing was counted before and that has the merchant's logo. Its transactions see no payments, and take
+ * every submitted transaction for one that is looked for.
+ */
+function storeOf(world: World): Database {
+  const tx = {
+    dialect: "sqlite",
+    all(sql: string) {
+      if (!sql.includes("leftToMerchant")) return Promise.resolve([]);
+      const network = world.invoice?.network ?? "";
+      const claims = world.claims.map((each) => [network, each.transactionHash, "waiting", null]);
+      const ledger = JSON.stringify([[], claims]);
+      return Promise.resolve([{ ledger, refunds: "[]", leftToMerchant: "[]" }]);
+    },
+    // The first statement of a choice.
+    lockOne: () => Promise.reject(world.choiceRefusal),
+    // The invoice whose deadline the test panel ends has ended.
+    lock: () => Promise.resolve([]),
+    // The first statement of a refund.
+    find: () => Promise.reject(world.refundRefusal),
+    // The claim of a submitted hash.
+    findOne: () => Promise.resolve(null),
+    insert(_table: unknown, { transactionHash }: { readonly transactionHash: string }) {
+      if (world.refusal !== null) return Promise.reject(world.refusal);
+      world.submitted.push(transactionHash);
+      world.claims.unshift({ transactionHash, result: "looking" });
+      return Promise.resolve();
+    },
+    record: () => undefined,
+    afterCommit: () => undefined,
+  };
+  const row = { network: "sandbox", tokenSymbol: "USDT", tokenDecimals: 0, remainingAmount: 10n };
+  const store: Partial<Database> = {
+    dialect: "sqlite",
+    find: () => Promise.resolve([]),
+    findOne(table, _rest, [name] = []) {
+      if (name === logoName && world.logo !== null) {
+        return Promise.resolve({ image: world.logo.toString("base64") } as never);
+      }
+      const { walletAddress, id } = world.invoice ?? {};
+      return Promise.resolve(name === id ? ({ ...row, id, walletAddress } as never) : null);
+    },
+    write: (_context, fn) => fn(tx as unknown as Tx),
+  };
+  return store as Database;
+}
+
+/** A sandbox that notes what is pressed; an invoice's bill asks for 10 units of a token without decimals. */
+function recordingSandbox(world: World): SandboxService {
   const press = (what: string): Promise<void> => {
     world.pressed.push(what);
     return Promise.resolve();
   };
-  return {
-    pay: (id, how) => press(`pay ${id} ${how}`),
-    mine: (blocks) => press(`mine ${String(blocks)}`),
-    reorganize: async (id) => {
+  const sandbox = {
+    bill: () => Promise.resolve({ remaining: 10n, tokenDecimals: 0 }),
+    pay: (_context: unknown, id: string, amount: bigint) => press(`pay ${id} ${String(amount)}`),
+    mine: (_context: unknown, blocks: number) => press(`mine ${String(blocks)}`),
+    async reorganize(_context: unknown, id: string) {
       await press(`reorganize ${id}`);
-      return world.payments.length > 0;
+      if (world.payments.length === 0) throw new SandboxRefused("There is no payment.");
     },
-    expire: (id) => press(`expire ${id}`),
+    expire: (_context: unknown, id: string) => press(`expire ${id}`),
   };
+  return sandbox as unknown as SandboxService;
 }

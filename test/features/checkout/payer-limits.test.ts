@@ -2,11 +2,11 @@
 import { expect } from "chai";
 import {
   countAct,
+  payerActs,
   payerLimits,
   prunePayerActs,
   type ActedOn,
 } from "../../../src/features/checkout/payer-limits.ts";
-import { payerActs } from "../../../src/features/checkout/table.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
 import { createIds } from "../../../src/kernel/id.ts";

@@ -28,13 +28,14 @@ describe("the test panel of a checkout", () => {
     expect(text).to.contain(`method="post" action="/pay/${checkoutId}/sandbox"`);
   });
 
+  const { id } = anInvoice("sandbox");
   const done: Readonly<Record<string, string>> = {
-    pay: `pay ${checkoutId} exact`,
-    underpay: `pay ${checkoutId} under`,
-    overpay: `pay ${checkoutId} over`,
+    pay: `pay ${id} 10`,
+    underpay: `pay ${id} 5`,
+    overpay: `pay ${id} 11`,
     mine: "mine 1",
-    reorganize: `reorganize ${checkoutId}`,
-    expire: `expire ${checkoutId}`,
+    reorganize: `reorganize ${id}`,
+    expire: `expire ${id}`,
   };
   for (const [action, pressed] of Object.entries(done)) {
     it(`performs ${action} and sends the browser back to the page`, async () => {

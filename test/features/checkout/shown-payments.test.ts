@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { CheckoutPayment } from "../../../src/features/checkout/ports.ts";
+import type { PayerPayment } from "../../../src/features/payments/payer-view.ts";
 import {
   arrivedAmounts,
   sumsByToken,
@@ -14,9 +14,9 @@ const idOf = (letter: string) => `pay_01jd7v0000000000000000000${letter}` as con
 /** A payment whose hash consists of a letter. */
 const payment = (
   letter: string,
-  status: CheckoutPayment["status"],
-  changes: Partial<CheckoutPayment> = {},
-): CheckoutPayment => ({
+  status: PayerPayment["status"],
+  changes: Partial<PayerPayment> = {},
+): PayerPayment => ({
   network: "tron",
   ...aPayment({ id: idOf(letter), transactionHash: aHash(letter), status, ...changes }),
 });

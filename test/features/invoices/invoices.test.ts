@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { findCheckouts } from "../../../src/features/checkout/store.ts";
 import {
   cancelInvoice,
-  findPayerInvoice,
   getInvoice,
   listInvoices,
   updateInvoice,
@@ -81,10 +81,12 @@ eachStore("invoices", (store) => {
     it("is visible to its payer by the session's id only", async () => {
       await shop.addWallet("tron", { address });
       const invoice = await shop.create();
-      const seen = await findPayerInvoice(shop.db, shop.app, invoice.checkoutId ?? "");
+      const payersView = async (checkoutId: string | null) =>
+        [...(await findCheckouts(shop.db, shop.app, [checkoutId ?? ""])).values()][0]?.invoice;
+      const seen = await payersView(invoice.checkoutId);
       expect(seen).to.deep.include({ id: invoice.id, status: "open", walletAddress: address });
       expect(seen?.remaining.units).to.equal(25_000_000n);
-      expect(await findPayerInvoice(shop.db, shop.app, "chk_unknown")).to.equal(null);
+      expect(await payersView("chk_unknown")).to.equal(undefined);
     });
 
     it("is hidden from other organizations", async () => {

@@ -1,9 +1,5 @@
 import { expect } from "chai";
-import {
-  normalizeEntered,
-  readAmounts,
-  type LinkInput,
-} from "../../../src/features/payment-links/terms.ts";
+import { normalizeEntered, readAmounts } from "../../../src/features/payment-links/terms.ts";
 import { defineProblem, type Problem } from "../../../src/kernel/errors.ts";
 import { findCurrency } from "../../../src/kernel/money/asset.ts";
 import { parseMoney } from "../../../src/kernel/money/money.ts";
@@ -13,9 +9,9 @@ import { refusal } from "../../support/invoice-services-fixture.ts";
 const usd = findCurrency("USD");
 
 /** Reads the amounts of a link, of which those above 1000 are refused as `tooLarge` says. */
-async function read(amounts: Partial<LinkInput>, tooLarge?: Problem) {
+async function read(amounts: Parameters<typeof readAmounts>[0], tooLarge?: Problem) {
   const asked: string[] = [];
-  const found = await readAmounts(amounts as LinkInput, (text) => {
+  const found = await readAmounts(amounts, (text) => {
     asked.push(text);
     if (usd === null) throw new Error("there is no such currency");
     const amount = parseMoney(text, usd);

@@ -1,3 +1,4 @@
+import { checkoutPageToken } from "../../../src/features/checkout/checkouts.ts";
 import { randomUUID } from "node:crypto";
 import { sweepDeadlines } from "../../../src/features/invoices/settlement/settlement.ts";
 import { expireOnSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
@@ -40,8 +41,8 @@ export interface Desk extends SharedAddress {
 
 let payers = 0;
 
-export function openDesk(store: TestStore): Desk {
-  const shared = atSharedAddress(store);
+export function openDesk(store: TestStore, settings: Readonly<Record<string, string>> = {}): Desk {
+  const shared = atSharedAddress(store, settings);
   const pathOf = (invoice: Json) => `/v1/checkout/${String(invoice["checkoutId"])}`;
   /** Mines after a time in which the watcher stores a new tip that has no transfers. */
   async function pass(blocks = 1): Promise<void> {
@@ -66,7 +67,7 @@ export function openDesk(store: TestStore): Desk {
       await sweepDeadlines(app, app.clock.now(), "sandbox", state, finalTime);
     },
     pageToken: (invoice: Json) =>
-      shared.counter.app.app.checkout.pageToken(String(invoice["checkoutId"])),
+      checkoutPageToken(shared.counter.app.app, String(invoice["checkoutId"])),
     ask: (invoice: Json, transactionHash: string, address: string) =>
       shared.counter.app.request("POST", `${pathOf(invoice)}/refund`, {
         body: {

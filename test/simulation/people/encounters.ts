@@ -1,4 +1,5 @@
 import { getTransfer } from "../../../src/features/payments/inbox/transfers.ts";
+import { submitCheckoutTransaction } from "../../../src/features/checkout/checkouts.ts";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
@@ -274,7 +275,7 @@ export function makeEncounters(
     const hash = [...deeds.payments.keys()].at(-1) ?? "";
     if (submits) {
       await attempt(({ services }) =>
-        services.checkout.submitTransaction(testContext, invoice.checkoutId ?? "", `0x${hash}`),
+        submitCheckoutTransaction(services, testContext, invoice.checkoutId ?? "", `0x${hash}`),
       );
       await look();
     }

@@ -1,3 +1,7 @@
+import {
+  chooseCheckoutOption,
+  submitCheckoutTransaction,
+} from "../../../src/features/checkout/checkouts.ts";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import type { Address } from "../../../src/platform/chain/client.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
@@ -224,7 +228,7 @@ export function makePayers(ground: Ground): Payers {
     const checkoutId = invoice?.checkoutId;
     if (option === undefined || checkoutId == null) return;
     await attempt(({ services }) =>
-      services.checkout.chooseOption(testContext, checkoutId, option),
+      chooseCheckoutOption(services, testContext, checkoutId, option),
     );
   }
 
@@ -309,7 +313,7 @@ export function makePayers(ground: Ground): Payers {
     const hash = what === "junk" ? junk : known[transfer % known.length]?.transactionHash;
     if (hash === undefined) return;
     await attempt(({ services }) =>
-      services.checkout.submitTransaction(testContext, checkoutId, `0x${hash}`),
+      submitCheckoutTransaction(services, testContext, checkoutId, `0x${hash}`),
     );
   }
 

@@ -1,4 +1,8 @@
 import { createRefund, rejectRefund, sendRefund } from "../../../src/features/refunds/refunds.ts";
+import {
+  checkoutPageToken,
+  requestCheckoutRefund,
+} from "../../../src/features/checkout/checkouts.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { payments, transfers } from "../../../src/features/payments/table.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
@@ -33,10 +37,10 @@ export function makeRefunders(ground: Ground): { refund: (step: RefundStep) => P
     const invoice = await db.findOne(invoices, "WHERE id = $1", [row.invoiceId]);
     const checkoutId = invoice?.checkoutId;
     if (checkoutId == null) return;
-    await attempt(({ services: { checkout } }) => {
-      const pageToken = checkout.pageToken(checkoutId);
+    await attempt(({ services }) => {
+      const pageToken = checkoutPageToken(services, checkoutId);
       const input = { transactionHash: `0x${transactionHash}`, address, pageToken };
-      return checkout.requestRefund(testContext, checkoutId, input);
+      return requestCheckoutRefund(services, testContext, checkoutId, input);
     });
   }
 

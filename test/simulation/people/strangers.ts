@@ -1,4 +1,13 @@
+import {
+  chooseCheckoutOption,
+  submitCheckoutTransaction,
+} from "../../../src/features/checkout/checkouts.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
+import {
+  createPaymentLink,
+  getPublicLink,
+  startLinkPayment,
+} from "../../../src/features/payment-links/payment-links.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { testContext } from "../../support/store/stores.ts";
 import type { Invoice } from "../deeds.ts";
@@ -57,7 +66,7 @@ export function makeStrangers({ stage, db, deeds, chance, attempt, pass }: Groun
       underpaymentTolerance: tolerance,
     };
     const link = await attempt(({ services }) =>
-      services.paymentLinks.create(testContext, owner, input),
+      createPaymentLink(services, testContext, owner, input),
     );
     if (link !== null) links.set(key, link.id);
     return link?.id ?? null;
@@ -70,10 +79,10 @@ export function makeStrangers({ stage, db, deeds, chance, attempt, pass }: Groun
       for (let count = 0; count < entry.count; count += 1) {
         pass(entryMs);
         await attempt(async ({ services }) => {
-          const shown = await services.paymentLinks.show(linkId);
+          const shown = await getPublicLink(services, linkId);
           const form = { amount: entry.amount, option: "" };
           const ip = entry.from?.(count) ?? null;
-          return services.paymentLinks.open({ ...testContext, ip }, shown, form);
+          return startLinkPayment(services, { ...testContext, ip }, shown, form);
         });
       }
       // A process may have died after it issued an invoice, and before it answered.
@@ -98,14 +107,14 @@ export function makeStrangers({ stage, db, deeds, chance, attempt, pass }: Groun
         if (option === undefined) break;
         pass(entryMs);
         await attempt(({ services }) =>
-          services.checkout.chooseOption(testContext, checkoutId, option),
+          chooseCheckoutOption(services, testContext, checkoutId, option),
         );
       }
       for (let hash = 0; hash < hashes; hash += 1) {
         const junk = Buffer.from(chance.bytes(32)).toString("hex");
         pass(entryMs);
         await attempt(({ services }) =>
-          services.checkout.submitTransaction(testContext, checkoutId, `0x${junk}`),
+          submitCheckoutTransaction(services, testContext, checkoutId, `0x${junk}`),
         );
       }
     },

@@ -2,7 +2,7 @@ import { maxAssetDecimals, tokenAsset } from "../../../kernel/money/asset.ts";
 import { formatMoney, parseMoney, subtract } from "../../../kernel/money/money.ts";
 import { formatPrice, formatTime, networkText, type Catalogue } from "./catalogue.ts";
 import { tokenText } from "./page-words.ts";
-import type { CheckoutSession } from "../present.ts";
+import type { CheckoutSession } from "../session.ts";
 import type { CheckoutState } from "../rules.ts";
 
 /** A time for people and for the script. */

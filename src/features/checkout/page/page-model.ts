@@ -22,7 +22,7 @@ import {
   type CheckoutWords,
 } from "./state/state-words.ts";
 import { versionOf } from "../live.ts";
-import type { CheckoutSession } from "../present.ts";
+import type { CheckoutSession } from "../session.ts";
 import type { CheckoutState } from "../rules.ts";
 
 /** The data of the templates. Everything except the QR codes is text, which they escape. */

@@ -1,6 +1,6 @@
 import { maxAssetDecimals, tokenAsset } from "../../../kernel/money/asset.ts";
 import { formatMoney, parseMoney } from "../../../kernel/money/money.ts";
-import type { CheckoutSession } from "../present.ts";
+import type { CheckoutSession } from "../session.ts";
 import { sumsByToken } from "../shown-payments.ts";
 
 /** Appearance of a state. Each tone has its own icon, so that color is never the only signal. */

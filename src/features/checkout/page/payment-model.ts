@@ -3,7 +3,7 @@ import { shownTime, type ShownTime } from "./facts.ts";
 import { tokenText } from "./page-words.ts";
 import { drawCode } from "./qr.ts";
 import { makeWallets, type WalletsModel } from "./wallets-model.ts";
-import type { CheckoutSession } from "../present.ts";
+import type { CheckoutSession } from "../session.ts";
 
 interface CodeModel {
   readonly svg: string;

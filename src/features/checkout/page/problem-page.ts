@@ -1,10 +1,11 @@
+import { basePathOf, type App } from "../../../app.ts";
 import type { PageProblem, ProblemPage } from "../../../api/page.ts";
 import { fill, formatDuration, type Catalogue } from "./catalogue.ts";
 import { languageLinks, readLanguage } from "./languages.ts";
 import { second } from "../../../kernel/clock.ts";
 import { renderMessage } from "./render.ts";
 import type { StateWords } from "./page-words.ts";
-import type { CheckoutService } from "../service.ts";
+import { lastCheckoutOrigins } from "../checkouts.ts";
 
 /** Time until the reload if the problem names none, in seconds. */
 const retrySeconds = 10;
@@ -14,42 +15,38 @@ const passing: ReadonlySet<number> = new Set([429, 503]);
 const pagePath = /^\/(?:verify$|link\/(lnk_[0-9a-z]{26})?|pay(?:\/(chk_[0-9a-z]{26,64}))?(?:\/|$))/;
 
 /**
- * Creates the renderer of problems under `/pay` and `/link`, and of `/verify`. Payers, who may have just paid, see
- * words and the way back to their payment. The page of a problem that passes reloads after the time in Retry-After;
- * without a script, its button does. The origins that embed a checkout may embed its problems.
+ * Renders a problem under `/pay` and `/link`, and of `/verify`; returns null for other paths. Payers, who may have just
+ * paid, see words and the way back to their payment. The page of a problem that passes reloads after the time in
+ * Retry-After; without a script, its button does. The origins that embed a checkout may embed its problems.
  */
-export function makeProblemPage(
-  service: Pick<CheckoutService, "basePath" | "lastOrigins">,
-): ProblemPage {
-  return (problem) => {
-    const match = pagePath.exec(problem.path);
-    if (match === null) return null;
-    const { text, languageQuery } = readLanguage(problem);
-    const basePath = service.basePath();
-    const words = describeProblem(problem, text);
-    const [, linkId, checkoutId] = match;
-    const own = ownPath(problem.path, linkId, checkoutId);
-    const page = own === null ? null : basePath + own;
-    const path = page === null || problem.status === 404 ? null : page + languageQuery;
-    const isForm = problem.method === "POST";
-    // A reload would look as if the form had been received.
-    const retry = path !== null && passing.has(problem.status) && !isForm;
-    const embedders = checkoutId === undefined ? [] : service.lastOrigins(checkoutId);
-    const rendered = renderMessage({
-      ...words,
-      paragraphs: [
-        ...words.paragraphs,
-        ...(isForm && problem.status >= 500 ? [text.formNotReceived] : []),
-      ],
-      text,
-      basePath,
-      title: words.headline,
-      path,
-      languages: languageLinks(page ?? "", text),
-      retrySeconds: retry ? (problem.retryAfterSeconds ?? retrySeconds) : null,
-    });
-    return { page: rendered, policy: { connects: [], embedders } };
-  };
+export function renderProblemPage(app: App, problem: PageProblem): ReturnType<ProblemPage> {
+  const match = pagePath.exec(problem.path);
+  if (match === null) return null;
+  const { text, languageQuery } = readLanguage(problem);
+  const basePath = basePathOf(app);
+  const words = describeProblem(problem, text);
+  const [, linkId, checkoutId] = match;
+  const own = ownPath(problem.path, linkId, checkoutId);
+  const page = own === null ? null : basePath + own;
+  const path = page === null || problem.status === 404 ? null : page + languageQuery;
+  const isForm = problem.method === "POST";
+  // A reload would look as if the form had been received.
+  const retry = path !== null && passing.has(problem.status) && !isForm;
+  const embedders = checkoutId === undefined ? [] : lastCheckoutOrigins(app, checkoutId);
+  const rendered = renderMessage({
+    ...words,
+    paragraphs: [
+      ...words.paragraphs,
+      ...(isForm && problem.status >= 500 ? [text.formNotReceived] : []),
+    ],
+    text,
+    basePath,
+    title: words.headline,
+    path,
+    languages: languageLinks(page ?? "", text),
+    retrySeconds: retry ? (problem.retryAfterSeconds ?? retrySeconds) : null,
+  });
+  return { page: rendered, policy: { connects: [], embedders } };
 }
 
 /** Returns the path of the page to which a payer goes back; null if the problem's path names none. */

@@ -1,6 +1,6 @@
 import { fill, networkText, type Catalogue } from "./catalogue.ts";
 import { tokenText } from "./page-words.ts";
-import type { CheckoutSession } from "../present.ts";
+import type { CheckoutSession } from "../session.ts";
 import { unsettledResults } from "../rules.ts";
 
 /** Paying from a wallet of the browser. Its script fills the element, so that nothing is offered without a wallet. */

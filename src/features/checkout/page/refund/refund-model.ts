@@ -1,7 +1,7 @@
 import { fill, networkText, type Catalogue } from "../catalogue.ts";
 import { amountText, type FormField, type PageNotice } from "../page-words.ts";
 import { isRefundNext } from "../state/state-words.ts";
-import type { CheckoutSession } from "../../present.ts";
+import type { CheckoutSession } from "../../session.ts";
 
 /** The form in which a payer asks for a refund. */
 export interface RefundFormModel {

@@ -2,8 +2,8 @@ import type { HtmlPage } from "../../../../api/page.ts";
 import { fill, type Catalogue } from "../catalogue.ts";
 import { renderRefund } from "../render.ts";
 import type { RefundOffer } from "../../../refunds/payer/payer-refunds.ts";
-import type { CheckoutSession } from "../../present.ts";
-import type { RefundForm } from "../../service.ts";
+import type { CheckoutSession } from "../../session.ts";
+import type { RefundForm } from "../../checkouts.ts";
 
 /** Renders the page on which a payer confirms a refund. `path` is that of the payment's page. */
 export function makeRefundPage(

@@ -1,6 +1,6 @@
 import { parseUrl } from "../../../../kernel/url.ts";
 import { fill, type Catalogue } from "../catalogue.ts";
-import type { CheckoutSession } from "../../present.ts";
+import type { CheckoutSession } from "../../session.ts";
 
 export interface Link {
   readonly href: string;

@@ -4,7 +4,7 @@ import { fill, formatDuration, networkText, type Catalogue } from "../catalogue.
 import { isZero, shownTime } from "../facts.ts";
 import { sumText, tokenText, type Tone } from "../page-words.ts";
 import { makeHelp } from "./contact.ts";
-import type { CheckoutSession } from "../../present.ts";
+import type { CheckoutSession } from "../../session.ts";
 import { unsettledResults, type CheckoutNotice } from "../../rules.ts";
 
 /** A part of a paragraph. */

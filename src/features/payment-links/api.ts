@@ -1,18 +1,27 @@
+import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
+import { operation } from "../../api/declare/operation.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
 import { AmountTooLarge, TokenNotEnabled, UnsupportedCurrency } from "../invoices/errors.ts";
 import { NetworkNotEnabled } from "../wallets/errors.ts";
-import { presentPaymentLink, presentPaymentLinks } from "./present.ts";
+import { paymentLinkPages } from "./pages.ts";
+import {
+  createPaymentLink,
+  disablePaymentLink,
+  getPaymentLink,
+  listPaymentLinks,
+} from "./payment-links.ts";
 import {
   CreatePaymentLinkRequest,
   linkQuery,
   PaymentLinkListRecord,
   PaymentLinkRecord,
+  presentPaymentLink,
+  type PaymentLinkView,
 } from "./records.ts";
-import type { PaymentLinkService } from "./service.ts";
 
-const operation = operationsOf<PaymentLinkService>();
 const path = "/organizations/{organizationId}/payment-links";
 
 export const paymentLinkOperations = [
@@ -26,8 +35,8 @@ export const paymentLinkOperations = [
     request: { query: { ...pageParameters, ...linkQuery } },
     response: { status: 200, record: PaymentLinkListRecord },
     errors: [],
-    handle: (service, call) => service.list(call.organizationId, call.query),
-    present: presentPaymentLinks,
+    handle: (app, call) => listPaymentLinks(app, call.organizationId, call.query),
+    present: (page: Page<PaymentLinkView>) => mapPage(page, presentPaymentLink),
   }),
   operation({
     id: "createPaymentLink",
@@ -41,7 +50,7 @@ export const paymentLinkOperations = [
     request: { body: CreatePaymentLinkRequest },
     response: { status: 201, record: PaymentLinkRecord },
     errors: [NetworkNotEnabled, TokenNotEnabled, UnsupportedCurrency, AmountTooLarge],
-    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    handle: (app, call) => createPaymentLink(app, call.context, call.organizationId, call.body),
     present: presentPaymentLink,
   }),
   operation({
@@ -53,7 +62,7 @@ export const paymentLinkOperations = [
     access: organization("payment-links:read"),
     response: { status: 200, record: PaymentLinkRecord },
     errors: [],
-    handle: (service, call) => service.get(call.organizationId, call.params.paymentLinkId),
+    handle: (app, call) => getPaymentLink(app, call.organizationId, call.params.paymentLinkId),
     present: presentPaymentLink,
   }),
   operation({
@@ -67,8 +76,13 @@ export const paymentLinkOperations = [
     access: organization("payment-links:write"),
     response: { status: 200, record: PaymentLinkRecord },
     errors: [],
-    handle: (service, call) =>
-      service.disable(call.context, call.organizationId, call.params.paymentLinkId),
+    handle: (app, call) =>
+      disablePaymentLink(app, call.context, call.organizationId, call.params.paymentLinkId),
     present: presentPaymentLink,
   }),
 ];
+
+export const paymentLinksModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: paymentLinkOperations },
+  pages: { app: paymentLinkPages },
+};

@@ -1,28 +1,33 @@
 // The signed documents of a shop's checkout, on a clock that the test moves.
 import { expect } from "chai";
-import { makeReceiptKeys } from "../../../src/features/receipts/keys.ts";
-import { makeReceiptService } from "../../../src/features/receipts/service.ts";
-import type { Verified } from "../../../src/features/receipts/signed-text.ts";
+import type { App } from "../../../src/app.ts";
+import { listReceiptKeys } from "../../../src/features/receipts/keys.ts";
+import { isOver } from "../../../src/features/receipts/pages.ts";
+import { signPaymentRequest, signReceipt } from "../../../src/features/receipts/receipts.ts";
+import { checkSigned, type Verified } from "../../../src/features/receipts/signed-text.ts";
 import type { Network } from "../../../src/platform/chain/networks.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
+import type { ConfiguredNetwork } from "../../../src/platform/config/config.ts";
+import { appOf } from "../../support/context.ts";
 import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
 import { serverSecret } from "../../support/secret.ts";
 import { anyStore } from "../../support/store/stores.ts";
-import { checkoutOf } from "../checkout/shop-checkout.ts";
 import { known, openLedger } from "../payments/written-ledger.ts";
 
 const walletAddress = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE";
 
-/** Makes the service of an instance whose table has these networks. */
-function serviceOf(shop: Shop, ...networks: readonly Network[]) {
-  const { db, ids } = shop;
-  const clock = { now: shop.now };
-  const journal = createJournal({ ids, wake: () => undefined });
-  return makeReceiptService({
-    clock,
-    keys: makeReceiptKeys({ db, clock, journal, secret: serverSecret }),
-    checkout: checkoutOf(shop),
-    networks: new Map(networks.map((network) => [network.id, network])),
+/** Returns the app of an instance whose table has these networks. */
+function instanceOf({ db, ids, now }: Shop, ...networks: readonly Network[]): App {
+  const table = new Map(networks.map((network) => [network.id, network]));
+  return appOf({
+    db,
+    ids,
+    clock: { now },
+    secret: serverSecret,
+    networks: {
+      known: table,
+      enabled: table as Map<string, ConfiguredNetwork>,
+      enabledIds: [...table.keys()],
+    },
     baseUrl: () => "https://pay.example/till",
   });
 }
@@ -30,15 +35,15 @@ function serviceOf(shop: Shop, ...networks: readonly Network[]) {
 anyStore("A signed receipt", (store) => {
   it("is of an invoice whose payments are confirmed, and of no other", async () => {
     const book = await openLedger(await store.open());
-    const service = serviceOf(book, book.network);
+    const app = instanceOf(book, book.network);
     const invoice = await book.issue();
     const checkoutId = invoice.checkoutId ?? "";
-    const code = async () => (await refusal(service.receipt(checkoutId))).code;
+    const code = async () => (await refusal(signReceipt(app, checkoutId))).code;
     expect(await code()).to.equal("not_paid");
     const [payment] = await book.pay(invoice, ["10.00"]);
     expect(await code()).to.equal("not_paid");
     await book.confirm(known(payment));
-    const { claims } = await service.receipt(checkoutId);
+    const { claims } = await signReceipt(app, checkoutId);
     expect(claims).to.deep.include({
       iss: "https://pay.example/till",
       checkoutId,
@@ -60,7 +65,7 @@ anyStore("A signed payment request", (store) => {
     await shop.addWallet("tron", { address: walletAddress });
   });
 
-  const serviceWith = (...networks: readonly Network[]) => serviceOf(shop, ...networks);
+  const instanceWith = (...networks: readonly Network[]) => instanceOf(shop, ...networks);
   const issue = async () => {
     await shop.scan("tron");
     return (await shop.create()).checkoutId ?? "";
@@ -69,7 +74,7 @@ anyStore("A signed payment request", (store) => {
   it("names the token's contract, unless the network no longer has the token", async () => {
     const checkoutId = await issue();
     shop.advance(999);
-    const { claims } = await serviceWith(tron).paymentRequest(checkoutId);
+    const { claims } = await signPaymentRequest(instanceWith(tron), checkoutId);
     expect(claims).to.include({
       iss: "https://pay.example/till",
       iat: (shop.now() - 999) / 1_000,
@@ -79,23 +84,24 @@ anyStore("A signed payment request", (store) => {
       walletAddress,
       remainingAmount: "25.00",
     });
-    const without = await serviceWith({ ...tron, tokens: [] }).paymentRequest(checkoutId);
+    const tokenless = instanceWith({ ...tron, tokens: [] });
+    const without = await signPaymentRequest(tokenless, checkoutId);
     expect(without.claims.tokenContract).to.equal(null);
-    const refused = await refusal(serviceWith().paymentRequest(checkoutId));
+    const refused = await refusal(signPaymentRequest(instanceWith(), checkoutId));
     expect(refused.code).to.equal("nothing_to_pay");
   });
 
   it("is over after its deadline, and a receipt never is", async () => {
-    const service = serviceWith(tron);
-    const { jws, claims } = await service.paymentRequest(await issue());
-    const verified = (await service.check(jws)) as Verified;
+    const app = instanceWith(tron);
+    const { jws, claims } = await signPaymentRequest(app, await issue());
+    const verified = (await checkSigned(jws, await listReceiptKeys(app))) as Verified;
     const leftMs = Date.parse(claims.expiresAt) - shop.now();
     expect(leftMs).to.be.greaterThan(0);
-    expect(service.isOver(verified)).to.equal(false);
+    expect(isOver(verified, shop.now())).to.equal(false);
     shop.advance(leftMs);
-    expect(service.isOver(verified)).to.equal(false);
+    expect(isOver(verified, shop.now())).to.equal(false);
     shop.advance(1);
-    expect(service.isOver(verified)).to.equal(true);
-    expect(service.isOver({ ...verified, kind: "receipt" } as Verified)).to.equal(false);
+    expect(isOver(verified, shop.now())).to.equal(true);
+    expect(isOver({ ...verified, kind: "receipt" } as Verified, shop.now())).to.equal(false);
   });
 });

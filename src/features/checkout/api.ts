@@ -1,6 +1,7 @@
+import type { App } from "../../app.ts";
 import { publicAccess } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
-import type { CheckoutSession } from "./present.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
 import { NetworkNotEnabled } from "../wallets/errors.ts";
 import { TooManyClaims } from "../payments/errors.ts";
 import {
@@ -24,14 +25,20 @@ import {
 } from "../refunds/errors.ts";
 import { rejectedRequestsMax } from "../refunds/rules.ts";
 import {
+  chooseCheckoutOption,
+  getCheckoutSession,
+  requestCheckoutRefund,
+  submitCheckoutTransaction,
+} from "./checkouts.ts";
+import { checkoutPages } from "./pages.ts";
+import { prunePayerActs } from "./payer-limits.ts";
+import {
   CheckoutSessionRecord,
   ChooseOptionRequest,
   RequestRefundRequest,
   SubmitTransactionRequest,
 } from "./records.ts";
-import type { CheckoutService } from "./service.ts";
-
-const operation = operationsOf<CheckoutService>();
+import type { CheckoutSession } from "./session.ts";
 
 export const checkoutOperations = [
   operation({
@@ -46,7 +53,7 @@ export const checkoutOperations = [
     response: { status: 200, record: CheckoutSessionRecord },
     errors: [],
     limit: "checkout",
-    handle: (service, call) => service.session(call.params.checkoutId),
+    handle: (app, call) => getCheckoutSession(app, call.params.checkoutId),
     present: (session: CheckoutSession) => session,
   }),
   operation({
@@ -62,8 +69,13 @@ export const checkoutOperations = [
     response: { status: 202, record: CheckoutSessionRecord },
     errors: [TooManyClaims],
     limit: "submit",
-    handle: (service, call) =>
-      service.submitTransaction(call.context, call.params.checkoutId, call.body.transactionHash),
+    handle: (app, call) =>
+      submitCheckoutTransaction(
+        app,
+        call.context,
+        call.params.checkoutId,
+        call.body.transactionHash,
+      ),
     present: (session: CheckoutSession) => session,
   }),
   operation({
@@ -84,9 +96,9 @@ export const checkoutOperations = [
       RefundAddressRefused,
     ],
     limit: "submit",
-    handle: (service, call) =>
-      service.requestRefund(call.context, call.params.checkoutId, call.body),
-    present: ({ session }: Awaited<ReturnType<CheckoutService["requestRefund"]>>) => session,
+    handle: (app, call) =>
+      requestCheckoutRefund(app, call.context, call.params.checkoutId, call.body),
+    present: ({ session }: Awaited<ReturnType<typeof requestCheckoutRefund>>) => session,
   }),
   operation({
     id: "chooseCheckoutOption",
@@ -113,8 +125,14 @@ export const checkoutOperations = [
       NetworkNotReady,
     ],
     limit: "submit",
-    handle: (service, call) =>
-      service.chooseOption(call.context, call.params.checkoutId, call.body),
+    handle: (app, call) =>
+      chooseCheckoutOption(app, call.context, call.params.checkoutId, call.body),
     present: (session: CheckoutSession) => session,
   }),
 ];
+
+export const checkoutModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: checkoutOperations },
+  pages: { app: checkoutPages },
+  prunings: { "prune payer acts": prunePayerActs },
+};

@@ -1,17 +1,15 @@
 import type { App } from "../../app.ts";
 import type { z } from "zod";
 import { addressGroups } from "../../api/client-address.ts";
-import { bind, type Bound } from "../../kernel/bind.ts";
-import { hour, type Clock } from "../../kernel/clock.ts";
+import { hour } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
-import { idPattern, type Id, type IdSource } from "../../kernel/id.ts";
+import { idPattern, type Id } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { formatMoney, parseMoneyField } from "../../kernel/money/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
-import type { Database, WriteContext } from "../../platform/database/database.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
-import type { Journal } from "../../platform/journal/index.ts";
 import { LinkLimitReached, type LinkLimitName } from "../invoices/errors.ts";
 import { checkInvoice, createInvoice } from "../invoices/issuing/create.ts";
 import {
@@ -20,34 +18,17 @@ import {
 } from "../organizations/checkout-policy/payment-options.ts";
 import { findOrganization } from "../organizations/store.ts";
 import type { OrganizationRow } from "../organizations/table.ts";
-import { presentPaymentLink, type PaymentLinkView } from "./present.ts";
-import type { LimitedPaymentLinkRecord } from "./records.ts";
-import { paymentLinks, type PaymentLinkRow } from "./table.ts";
 import {
-  linkMetadata,
-  normalizeEntered,
-  readAmounts,
-  type LinkInput,
-  type LinkTerms,
-} from "./terms.ts";
-
-export type PaymentLinkService = Bound<typeof methods>;
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly ids: IdSource;
-  readonly journal: Journal;
-  readonly baseUrl: () => string;
-  /** Every configured network by id, including disabled ones. */
-  readonly networks: ReadonlyMap<string, Network>;
-  /** The ids of the networks that are read. */
-  readonly enabled: ReadonlySet<string>;
-  readonly app: App;
-}
+  presentPaymentLink,
+  type CreatePaymentLinkInput,
+  type LimitedPaymentLinkRecord,
+  type PaymentLinkView,
+} from "./records.ts";
+import { paymentLinks, type PaymentLinkRow } from "./table.ts";
+import { linkMetadata, normalizeEntered, readAmounts, type LinkTerms } from "./terms.ts";
 
 /** A way to pay at a link that the payer can choose now. */
-export interface LinkOption {
+interface LinkOption {
   /** The option in the link's form. */
   readonly value: string;
   readonly network: Network;
@@ -64,23 +45,9 @@ export interface PublicLink {
   readonly options: readonly LinkOption[];
 }
 
-const methods = { list, get, create, disable, show, open, basePath };
-
-export function makePaymentLinkService(deps: Deps): PaymentLinkService {
-  return bind(deps, methods);
-}
-
-function viewOf({ baseUrl }: Deps, row: PaymentLinkRow): PaymentLinkView {
-  return { ...row, url: `${baseUrl()}/link/${row.id}` };
-}
-
-/** Returns the path prefix of this instance, without a trailing slash. */
-function basePath({ baseUrl }: Deps): string {
-  return new URL(baseUrl()).pathname.replace(/\/$/, "");
-}
-
-async function list(
-  deps: Deps,
+/** Returns a page of an organization's links, newest first. */
+export async function listPaymentLinks(
+  app: App,
   organizationId: Id<"organization">,
   { limit, cursor, status }: PageQuery & { readonly status?: "active" | "disabled" | undefined },
 ): Promise<Page<PaymentLinkView>> {
@@ -89,31 +56,36 @@ async function list(
     ["organization_id =", organizationId],
     ["status =", status],
   ]);
-  const rows = await deps.db.find(paymentLinks, rest, values);
-  return mapPage(toPage(rows, page), (row) => viewOf(deps, row));
+  const rows = await app.db.find(paymentLinks, rest, values);
+  return mapPage(toPage(rows, page), (row) => viewOf(row, app));
 }
 
-async function get(
-  deps: Deps,
+/** Returns a link. @throws a 404 problem if the organization has none with this id */
+export async function getPaymentLink(
+  app: App,
   organizationId: Id<"organization">,
   linkId: Id<"paymentLink">,
 ): Promise<PaymentLinkView> {
-  const row = await deps.db.findOne(paymentLinks, "WHERE organization_id = $1 AND id = $2", [
+  const row = await app.db.findOne(paymentLinks, "WHERE organization_id = $1 AND id = $2", [
     organizationId,
     linkId,
   ]);
   if (row === null) throw notFound();
-  return viewOf(deps, row);
+  return viewOf(row, app);
+}
+
+function viewOf(row: PaymentLinkRow, { baseUrl }: Pick<App, "baseUrl">): PaymentLinkView {
+  return { ...row, url: `${baseUrl()}/link/${row.id}` };
 }
 
 /** Creates a link after validating its terms like those of an invoice. */
-async function create(
-  deps: Deps,
+export async function createPaymentLink(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
-  input: LinkInput,
+  input: CreatePaymentLinkInput,
 ): Promise<PaymentLinkView> {
-  const { app, db, clock, ids, journal } = deps;
+  const { db, clock, ids, journal } = app;
   const { amount: _, minAmount: __, maxAmount: ___, ...terms } = input;
   const amounts = await readAmounts(input, (amount) =>
     checkInvoice(app, organizationId, { ...terms, amount }),
@@ -133,7 +105,7 @@ async function create(
       updatedAt: at,
     };
     await tx.insert(paymentLinks, row);
-    const view = viewOf(deps, row);
+    const view = viewOf(row, app);
     journal.record(tx, at, {
       action: "payment_link.created",
       organizationId,
@@ -147,13 +119,13 @@ async function create(
 }
 
 /** Ends a link: its page starts no more payments. Repeating has no effect; its invoices remain. */
-function disable(
-  deps: Deps,
+export function disablePaymentLink(
+  app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
   linkId: Id<"paymentLink">,
 ): Promise<PaymentLinkView> {
-  const { db, clock, journal } = deps;
+  const { db, clock, journal } = app;
   return db.write(context, async (tx) => {
     const at = clock.now();
     const current = await tx.lockOne(paymentLinks, "WHERE organization_id = $1 AND id = $2", [
@@ -161,10 +133,10 @@ function disable(
       linkId,
     ]);
     if (current === null) throw notFound();
-    if (current.status === "disabled") return viewOf(deps, current);
+    if (current.status === "disabled") return viewOf(current, app);
     const set = { status: "disabled" as const, version: current.version + 1, updatedAt: at };
     await tx.update(paymentLinks, set, "WHERE id = $1", [linkId]);
-    const view = viewOf(deps, { ...current, ...set });
+    const view = viewOf({ ...current, ...set }, app);
     const data = { ...presentPaymentLink(view), previousStatus: current.status };
     journal.record(tx, at, {
       action: "payment_link.disabled",
@@ -181,20 +153,21 @@ function disable(
 const linkPattern = idPattern("paymentLink");
 
 /** Returns a link as its payers see it; 404 if it is disabled or does not exist. */
-async function show(deps: Deps, linkId: string): Promise<PublicLink> {
+export async function getPublicLink(app: App, linkId: string): Promise<PublicLink> {
+  const { db, networks } = app;
   const row = linkPattern.test(linkId)
-    ? await deps.db.findOne(paymentLinks, "WHERE id = $1 AND status = 'active'", [linkId])
+    ? await db.findOne(paymentLinks, "WHERE id = $1 AND status = 'active'", [linkId])
     : null;
-  const merchant = row === null ? null : await findOrganization(deps.db, row.organizationId);
+  const merchant = row === null ? null : await findOrganization(db, row.organizationId);
   if (row === null || merchant === null) throw notFound();
-  const network = deps.networks.get(row.terms.network ?? "") ?? null;
-  const options = await optionsToChoose(deps, row, merchant);
-  return { link: viewOf(deps, row), merchant, network, options };
+  const network = networks.known.get(row.terms.network ?? "") ?? null;
+  const options = await optionsToChoose(app, row, merchant);
+  return { link: viewOf(row, app), merchant, network, options };
 }
 
 /** Returns the options of a link that can be chosen now; none if the merchant offers only one. */
 async function optionsToChoose(
-  { db, networks, enabled }: Deps,
+  { db, networks }: App,
   { terms: { network, tokenSymbol, paymentOptions } }: PaymentLinkRow,
   merchant: OrganizationRow,
 ): Promise<readonly LinkOption[]> {
@@ -204,15 +177,15 @@ async function optionsToChoose(
   if (offered === null || offered.length < 2) return [];
   const states = await networkStates(db);
   return offered.flatMap((option) => {
-    const of = networks.get(option.network);
+    const of = networks.known.get(option.network);
     const isDisabled = states.get(option.network)?.disabledTokens.includes(option.tokenSymbol);
-    if (of === undefined || !enabled.has(of.id) || isDisabled === true) return [];
+    if (of === undefined || !networks.enabled.has(of.id) || isDisabled === true) return [];
     return [{ value: `${of.id}/${option.tokenSymbol}`, network: of, option }];
   });
 }
 
 /** The fields of a link's form. */
-export interface LinkForm {
+interface LinkForm {
   /** The payer's amount; it is ignored if the link has one. */
   readonly amount: string;
   /** The option that the payer chose; empty: the first one. */
@@ -227,14 +200,13 @@ export const optionPointer = "/option";
  * the other options. 400 if the amount is not one within the link's bounds, or the option is not offered, and the errors of
  * an invoice. If too many invoices of links are unpaid, the merchant gets an event.
  */
-async function open(
-  deps: Deps,
+export async function startLinkPayment(
+  app: App,
   context: WriteContext,
   { link, options }: PublicLink,
   form: LinkForm,
 ): Promise<string> {
   const { id, organizationId, amount, minAmount, maxAmount } = link;
-  const { app } = deps;
   const terms = withChosen(link.terms, options, form.option);
   const read = (text: string) => checkInvoice(app, organizationId, { ...terms, amount: text });
   const money = await read(amount ?? normalizeEntered(form.amount));
@@ -257,7 +229,7 @@ async function open(
     if (invoice.checkoutId === null) throw notFound();
     return invoice.checkoutId;
   } catch (error) {
-    if (error instanceof LinkLimitReached) await announceLimit(deps, context, link, error.limit);
+    if (error instanceof LinkLimitReached) await announceLimit(app, context, link, error.limit);
     throw error;
   }
 }
@@ -285,12 +257,12 @@ const limitedEveryMs = hour;
  * refused, and as often that ranges of client addresses are.
  */
 async function announceLimit(
-  deps: Deps,
+  app: App,
   context: WriteContext,
   link: PaymentLinkRow,
   limit: LinkLimitName,
 ): Promise<void> {
-  const { db, clock, journal } = deps;
+  const { db, clock, journal } = app;
   const isOfEverybody = limit === "link" || limit === "organization";
   const lastAt = isOfEverybody ? "limitedAt" : "rangeLimitedAt";
   // A time ahead can only come from a clock that was set back since.
@@ -304,7 +276,7 @@ async function announceLimit(
     const set = { [lastAt]: at, version: current.version + 1, updatedAt: at };
     await tx.update(paymentLinks, set, "WHERE id = $1", [link.id]);
     const data: z.input<typeof LimitedPaymentLinkRecord> = {
-      ...presentPaymentLink(viewOf(deps, { ...current, ...set })),
+      ...presentPaymentLink(viewOf({ ...current, ...set }, app)),
       limit,
     };
     journal.record(tx, at, {

@@ -12,10 +12,10 @@ import {
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import { compareToRefund, freeSurplus } from "../payments/ledger/surplus.ts";
+import type { PayerPayment } from "../payments/payer-view.ts";
 import type { PayerRefund } from "../refunds/payer/payer-view.ts";
 import { fill, networkText } from "./page/catalogue.ts";
 import { instructionWords } from "./page/english-only.ts";
-import type { CheckoutPayment, StoredCheckout } from "./ports.ts";
 import type {
   CheckoutAmountRecord,
   CheckoutReceiptRecord,
@@ -35,6 +35,7 @@ import {
   type NextAction,
 } from "./rules.ts";
 import { arrivedAmounts, moneyOf, sumsByToken, transactionsOf } from "./shown-payments.ts";
+import type { StoredCheckout } from "./store.ts";
 
 export type CheckoutSession = z.input<typeof CheckoutSessionRecord>;
 
@@ -169,7 +170,7 @@ function refundsOf(view: CheckoutView, returnable: readonly Returnable[]) {
 
 /** A payment with the part that the invoice does not need and that was not returned yet. */
 interface Returnable {
-  readonly payment: CheckoutPayment;
+  readonly payment: PayerPayment;
   /** In the payment's token. */
   readonly free: Money;
 }

@@ -1,10 +1,16 @@
+import type { App } from "../../app.ts";
 import { publicAccess } from "../../api/declare/access.ts";
-import { operationsOf } from "../../api/declare/operation.ts";
-import { NothingToPay, NotPaid } from "./errors.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import { operation } from "../../api/declare/operation.ts";
+import { receiptPages } from "./pages.ts";
+import {
+  NothingToPay,
+  NotPaid,
+  signPaymentRequest,
+  signReceipt,
+  type SignedDocument,
+} from "./receipts.ts";
 import { SignedPaymentRequestRecord, SignedReceiptRecord } from "./records.ts";
-import type { ReceiptService, SignedDocument } from "./service.ts";
-
-const operation = operationsOf<ReceiptService>();
 
 export const receiptOperations = [
   operation({
@@ -19,7 +25,7 @@ export const receiptOperations = [
     response: { status: 200, record: SignedReceiptRecord },
     errors: [NotPaid],
     limit: "checkout",
-    handle: (service, call) => service.receipt(call.params.checkoutId),
+    handle: (app, call) => signReceipt(app, call.params.checkoutId),
     present: (document: SignedDocument<"receipt">) => document,
   }),
   operation({
@@ -34,7 +40,12 @@ export const receiptOperations = [
     response: { status: 200, record: SignedPaymentRequestRecord },
     errors: [NothingToPay],
     limit: "checkout",
-    handle: (service, call) => service.paymentRequest(call.params.checkoutId),
+    handle: (app, call) => signPaymentRequest(app, call.params.checkoutId),
     present: (document: SignedDocument<"payment_request">) => document,
   }),
 ];
+
+export const receiptsModule: FeatureModule<{ readonly app: App }> = {
+  operations: { app: receiptOperations },
+  pages: { app: receiptPages },
+};
