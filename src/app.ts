@@ -1,3 +1,4 @@
+import type { StatusHooks } from "./features/admin/status/operations-status.ts";
 import type { InvoiceHooks } from "./features/invoices/hooks.ts";
 import type { Clock } from "./kernel/clock.ts";
 import type { IdSource, RandomBytes } from "./kernel/id.ts";
@@ -6,6 +7,7 @@ import type { Config, ConfiguredNetwork } from "./platform/config/config.ts";
 import type { Networks } from "./platform/config/enabled-networks.ts";
 import type { Database } from "./platform/database/database.ts";
 import type { Background } from "./platform/jobs/background.ts";
+import type { Leases } from "./platform/jobs/leases.ts";
 import type { Journal } from "./platform/journal/index.ts";
 import type { Logger } from "./platform/logger/index.ts";
 import type { Metrics } from "./platform/metrics/metrics.ts";
@@ -19,6 +21,8 @@ export interface App extends Outside {
   readonly networks: Networks;
   readonly db: Database;
   readonly journal: Journal;
+  /** The leases of this process. */
+  readonly leases: Leases;
   readonly secret: ServerSecret;
   readonly ids: IdSource;
   /** Returns the URL with which links begin, without a trailing slash. */
@@ -30,7 +34,7 @@ export interface App extends Outside {
   /** Replaces a network's configured providers; tests only. */
   readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
   /** The calls of lower features to higher ones. */
-  readonly hooks: InvoiceHooks;
+  readonly hooks: InvoiceHooks & StatusHooks;
   /** The background work of a server; null in a command, whose work the servers find in the store. */
   running: Pick<Background, "wake" | "nudge" | "lastTickAt"> | null;
 }

@@ -4,6 +4,8 @@ import { once } from "./platform/once.ts";
 const gate = once(() => import("./compose/issuing-gate.ts"));
 const platformPayments = once(() => import("./features/billing/lifecycle/apply-payment.ts"));
 const subscriptions = once(() => import("./features/billing/subscriptions/issuing-gate.ts"));
+const ledger = once(() => import("./compose/ledger.ts"));
+const maintenance = once(() => import("./compose/maintenance.ts"));
 const payments = once(() => import("./features/payments/listing.ts"));
 
 /**
@@ -16,4 +18,6 @@ export const hooks: App["hooks"] = {
   countStarted: async (...args) => (await subscriptions()).countStarted(...args),
   countingPayments: async (...args) => (await payments()).countingPayments(...args),
   invoicesOfTransaction: async (...args) => (await payments()).invoicesOfTransaction(...args),
+  maintenanceTasks: async () => (await maintenance()).maintenanceSchedule,
+  watchers: async (app) => (await ledger()).ledgerOf(app).watchers,
 };

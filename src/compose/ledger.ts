@@ -35,7 +35,7 @@ import { makeRefundService } from "../features/refunds/service.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
 import type { ConfiguredNetwork } from "../platform/config/config.ts";
-import type { App } from "../app.ts";
+import { perApp, type App } from "../app.ts";
 import { accessTo } from "./chains.ts";
 
 /** Returns the functions of invoices that payments call, until payments are functions too and take the app. */
@@ -55,7 +55,8 @@ export function settlementOf(app: App): Settlement {
  * Makes the services of payments and refunds, and the readers of the networks. `refunding` are the dependencies of
  * payers' refunds, and `nudgeExaminer` nudges the worker that examines the claims of a network.
  */
-export function ledgerOf(parts: App, settlement: Settlement) {
+export const ledgerOf = perApp((parts) => {
+  const settlement = settlementOf(parts);
   const { db, clock, ids, journal } = parts;
   const { known, ...enabled } = parts.networks;
   const common = { db, clock, ids, journal };
@@ -103,7 +104,7 @@ export function ledgerOf(parts: App, settlement: Settlement) {
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),
     pools: new Map(watched.map(({ network, pool }) => [network, pool])),
   };
-}
+});
 
 async function hasInvoice(
   reader: Reader,

@@ -1,7 +1,4 @@
 import type { SandboxService } from "../features/payments/sandbox/service.ts";
-import { systemActor } from "../kernel/actor.ts";
-import type { Id } from "../kernel/id.ts";
-import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { App } from "../app.ts";
@@ -36,17 +33,9 @@ export function makersOf(parts: App) {
   const { known, enabled } = networks;
   const common = { db, clock, ids, journal };
 
-  const leases = once(async () => {
-    const { createLeases } = await import("../platform/jobs/leases.ts");
-    return createLeases({ db, clock, ids, actor: systemActor("leases") });
-  });
-
   // Payments and refunds.
   const settlement = once(async () => (await import("./ledger.ts")).settlementOf(parts));
-  const ledger = once(async () => {
-    const { ledgerOf } = await import("./ledger.ts");
-    return ledgerOf(parts, await settlement());
-  });
+  const ledger = once(async () => (await import("./ledger.ts")).ledgerOf(parts));
 
   // Payers.
   const sandbox = once(async (): Promise<SandboxService | null> => {
@@ -87,7 +76,6 @@ export function makersOf(parts: App) {
   return {
     /** For features whose functions take the app itself. */
     app: () => Promise.resolve(parts),
-    leases,
     settlement,
     decisions: once(async () => (await ledger()).decisions),
     transfers: once(async () => (await ledger()).transfers),
@@ -118,31 +106,6 @@ export function makersOf(parts: App) {
         networks: known,
         baseUrl,
         keys: makeReceiptKeys({ db, clock, journal, secret }),
-      });
-    }),
-    admin: once(async () => {
-      const { makeAdminService } = await import("../features/admin/service.ts");
-      const { walletsOf } = await import("../features/wallets/store.ts");
-      const { subscriptionsOf } = await import("../features/billing/subscriptions/views.ts");
-      return makeAdminService({
-        db,
-        clock,
-        app: parts,
-        walletsOf,
-        subscriptionsOf: (reader: Reader, organizationIds: readonly Id<"organization">[]) =>
-          subscriptionsOf(reader, parts, organizationIds),
-      });
-    }),
-    oversight: once(async () => {
-      const { makeOversight } = await import("../features/admin/cross-organization/queries.ts");
-      return makeOversight(parts);
-    }),
-    installationStatus: once(async () => {
-      const { makeInstallationStatus } = await import("./operations-status.ts");
-      return makeInstallationStatus(parts, {
-        networks: [...enabled.values()],
-        watchers: (await ledger()).watchers,
-        leases: await leases(),
       });
     }),
   };
