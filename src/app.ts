@@ -1,3 +1,4 @@
+import type { StatusHooks } from "./features/admin/status/operations-status.ts";
 import type { InvoiceHooks } from "./features/invoices/hooks.ts";
 import type { PaymentHooks } from "./features/payments/hooks.ts";
 import type { Clock } from "./kernel/clock.ts";
@@ -7,6 +8,7 @@ import type { Config, ConfiguredNetwork } from "./platform/config/config.ts";
 import type { Networks } from "./platform/config/enabled-networks.ts";
 import type { Database } from "./platform/database/database.ts";
 import type { Background } from "./platform/jobs/background.ts";
+import type { Leases } from "./platform/jobs/leases.ts";
 import type { Journal } from "./platform/journal/index.ts";
 import type { Logger } from "./platform/logger/index.ts";
 import type { Metrics } from "./platform/metrics/metrics.ts";
@@ -20,6 +22,8 @@ export interface App extends Outside {
   readonly networks: Networks;
   readonly db: Database;
   readonly journal: Journal;
+  /** The leases of this process. */
+  readonly leases: Leases;
   readonly secret: ServerSecret;
   readonly ids: IdSource;
   /** Returns the URL with which links begin, without a trailing slash. */
@@ -31,7 +35,7 @@ export interface App extends Outside {
   /** Replaces a network's configured providers; tests only. */
   readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
   /** The calls of lower features to higher ones. */
-  readonly hooks: InvoiceHooks & PaymentHooks;
+  readonly hooks: InvoiceHooks & PaymentHooks & StatusHooks;
   /** The background work of a server; null in a command, whose work the servers find in the store. */
   running: Pick<Background, "wake" | "nudge" | "lastTickAt"> | null;
 }

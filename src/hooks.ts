@@ -4,6 +4,7 @@ import { once } from "./platform/once.ts";
 const gate = once(() => import("./compose/issuing-gate.ts"));
 const platformPayments = once(() => import("./features/billing/lifecycle/apply-payment.ts"));
 const subscriptions = once(() => import("./features/billing/subscriptions/issuing-gate.ts"));
+const maintenance = once(() => import("./compose/maintenance.ts"));
 const payments = once(() => import("./features/payments/listing.ts"));
 const refundChanges = once(() => import("./features/refunds/changes.ts"));
 const refundExaminer = once(() => import("./features/refunds/verification/examiner.ts"));
@@ -20,4 +21,5 @@ export const hooks: App["hooks"] = {
   invoicesOfTransaction: async (...args) => (await payments()).invoicesOfTransaction(...args),
   withdrawRefunds: async (...args) => (await refundChanges()).withdrawRefunds(...args),
   examineRefunds: async (...args) => (await refundExaminer()).examineRefunds(...args),
+  maintenanceTasks: async () => (await maintenance()).maintenanceSchedule,
 };

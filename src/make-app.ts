@@ -1,7 +1,9 @@
 import type { App, Outside } from "./app.ts";
 import { hooks } from "./hooks.ts";
+import { systemActor } from "./kernel/actor.ts";
 import { createIds } from "./kernel/id.ts";
 import { networksOf, type EnabledNetworks } from "./platform/config/enabled-networks.ts";
+import { createLeases } from "./platform/jobs/leases.ts";
 import { createJournal } from "./platform/journal/index.ts";
 
 /** The parts of an app that differ between a server, a command and a rehearsal. */
@@ -14,6 +16,7 @@ export interface AppParts
 }
 
 export function makeApp({ config, enabled, ...parts }: AppParts): App {
+  const { clock, db } = parts;
   const ids = createIds(parts.randomBytes);
   const networks = enabled ?? { ...config, unlisted: [] };
   const app: App = {
@@ -23,6 +26,7 @@ export function makeApp({ config, enabled, ...parts }: AppParts): App {
     networks: networksOf(networks),
     ids,
     journal: createJournal({ ids, wake: () => app.running?.wake("relay") }),
+    leases: createLeases({ db, clock, ids, actor: systemActor("leases") }),
     hooks,
     running: null,
   };

@@ -27,7 +27,7 @@ function operations(load: () => Promise<readonly Operation<App>[]>): CommandList
 
 /** The commands of all features, in the order of the help. Each list is loaded when one of its commands runs. */
 export const commandLists = {
-  admin: list("admin", async () => (await import("../features/admin/commands.ts")).adminCommands),
+  admin: list("app", async () => (await import("../features/admin/commands.ts")).adminCommands),
   user: list("app", async () => (await import("../features/auth/commands.ts")).userCommands),
   customer: operations(
     async () => (await import("../features/customers/api.ts")).customerOperations,
@@ -42,16 +42,12 @@ export const commandLists = {
     async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
   ),
   payment: list(
-    "oversight",
-    async () => (await import("../features/admin/cross-organization/commands.ts")).paymentCommands,
+    "app",
+    async () => (await import("../features/admin/payment-commands.ts")).paymentCommands,
   ),
   queue: list(
     "app",
     async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
-  ),
-  failure: list(
-    "oversight",
-    async () => (await import("../features/admin/queue-commands.ts")).failureCommands,
   ),
   webhook: list(
     "app",

@@ -37,7 +37,7 @@ export function commandsFrom(operations: readonly Operation<App>[]): readonly Co
         effect: effectOf(operation),
         handle: (app: App, call: CommandCall) =>
           operation.handle(app, callOf(operation, flags, call)),
-        present: (result: unknown) => Promise.resolve(operation.present(result)),
+        present: (result: unknown) => operation.present(result),
       }),
     ];
   });

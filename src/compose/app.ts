@@ -20,7 +20,8 @@ import { liveStreamsOf } from "../features/checkout/live.ts";
 import { renderProblemPage } from "../features/checkout/page/problem-page.ts";
 import { spendAllowance } from "../features/organizations/allowance.ts";
 import { delivererOf } from "../features/webhooks/delivery/deliverer.ts";
-import type { StatusService } from "../features/admin/status/operations-status.ts";
+import { statusWorker } from "../features/admin/status/operations-status.ts";
+import { readProviderStatuses } from "../features/admin/status/provider-statuses.ts";
 import { second, systemClock } from "../kernel/clock.ts";
 import { createIds } from "../kernel/id.ts";
 import type { Config } from "../platform/config/config.ts";
@@ -119,8 +120,8 @@ export async function createApp(
   });
   const { config } = app;
   const wired = Object.assign(app, await makeServices(app));
-  const prober = wired.installationStatus.prober(serving.name, systemContext("probes"));
-  const background = createBackground({ workers: [...makeWorkers(wired), prober], clock, logger });
+  const workers = [...makeWorkers(wired), statusWorker(app, serving.name)];
+  const background = createBackground({ workers, clock, logger });
   app.running = {
     ...background,
     wake(worker) {
@@ -253,13 +254,14 @@ async function endLeases(app: Wired): Promise<void> {
 }
 
 async function readinessOf(
-  { db, clock, installationStatus }: Wired,
+  app: App,
   background: Background,
   { isRefusing, isStopping }: { readonly isRefusing: () => boolean; readonly isStopping: boolean },
 ): Promise<Readiness> {
+  const { db, clock } = app;
   // Either read may find that the store is down.
   const providers = await pendingMigrations(db)
-    .then((pending) => (pending.length === 0 ? installationStatus.providers() : null))
+    .then((pending) => (pending.length === 0 ? readProviderStatuses(app) : null))
     .catch(() => null);
   // The status check writes every ten seconds, so that a store that works again is noticed without requests.
   const store = providers !== null && !isRefusing();
@@ -274,7 +276,7 @@ async function readinessOf(
 
 /** Replaces the providers' hosts by their numbers within their network. */
 function numbered(
-  providers: Awaited<ReturnType<StatusService["providers"]>>,
+  providers: Awaited<ReturnType<typeof readProviderStatuses>>,
 ): Readiness["providers"] {
   return providers.map(({ network, status }, place) => {
     const before = providers.slice(0, place).filter((other) => other.network === network);

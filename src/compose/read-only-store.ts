@@ -1,10 +1,8 @@
+import { knownServers, type KnownServer } from "../features/admin/status/servers.ts";
 import {
-  knownServers,
   storedOperationsStatus,
-  type KnownServer,
   type OperationsStatus,
-} from "../features/admin/read-only.ts";
-import { deliveryBacklog } from "../features/webhooks/delivery/backlog.ts";
+} from "../features/admin/status/stored-status.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import { currentVersion } from "../platform/database/schema/migrate.ts";
@@ -56,7 +54,7 @@ export async function openReadOnlyStore(
     throw error;
   }
   return {
-    operationsStatus: () => storedOperationsStatus(store, clock.now(), deliveryBacklog),
+    operationsStatus: () => storedOperationsStatus(store, clock.now()),
     proxyWarnings: (settings) => proxyWarnings(settings, store, clock.now()),
     async walletWarnings({ networks }) {
       const { withoutDefault } = await import("../features/wallets/store.ts");

@@ -1,3 +1,4 @@
+import type { ServerSettings } from "../features/admin/status/report.ts";
 import {
   differencesTo,
   knownServers,
@@ -5,8 +6,7 @@ import {
   recordServer,
   type KnownServer,
   type SettingDifference,
-  type ServerSettings,
-} from "../features/admin/read-only.ts";
+} from "../features/admin/status/servers.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Database } from "../platform/database/database.ts";

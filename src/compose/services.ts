@@ -1,6 +1,3 @@
-import { systemActor } from "../kernel/actor.ts";
-import type { Id } from "../kernel/id.ts";
-import type { Reader } from "../platform/database/database.ts";
 import { once } from "../platform/once.ts";
 import type { App } from "../app.ts";
 
@@ -28,53 +25,13 @@ export async function makeServices(parts: App): Promise<Services> {
  * needs; a server makes all of them.
  */
 export function makersOf(parts: App) {
-  const { db, journal, clock, ids } = parts;
-  const { networks } = parts;
-  const { enabled } = networks;
-  const common = { db, clock, ids, journal };
-
-  const leases = once(async () => {
-    const { createLeases } = await import("../platform/jobs/leases.ts");
-    return createLeases({ db, clock, ids, actor: systemActor("leases") });
-  });
-
-  // Payers.
-  /** Null if the sandbox is disabled, so that its commands are refused. */
-  const sandbox = once(async () => {
-    const { sandboxOf } = await import("../features/payments/sandbox/sandbox.ts");
-    return sandboxOf(parts) === null ? null : parts;
-  });
-
   return {
     /** For features whose functions take the app itself. */
     app: () => Promise.resolve(parts),
-    leases,
-    sandbox,
-    admin: once(async () => {
-      const { makeAdminService } = await import("../features/admin/service.ts");
-      const { walletsOf } = await import("../features/wallets/store.ts");
-      const { subscriptionsOf } = await import("../features/billing/subscriptions/views.ts");
-      return makeAdminService({
-        db,
-        clock,
-        app: parts,
-        walletsOf,
-        subscriptionsOf: (reader: Reader, organizationIds: readonly Id<"organization">[]) =>
-          subscriptionsOf(reader, parts, organizationIds),
-      });
-    }),
-    oversight: once(async () => {
-      const { makeOversight } = await import("../features/admin/cross-organization/queries.ts");
-      return makeOversight(parts);
-    }),
-    installationStatus: once(async () => {
-      const { makeInstallationStatus } = await import("./operations-status.ts");
-      const { networkReadersOf } = await import("../features/payments/networks/readers.ts");
-      return makeInstallationStatus(parts, {
-        networks: [...enabled.values()],
-        watchers: [...networkReadersOf(parts).values()].map(({ watcher }) => watcher),
-        leases: await leases(),
-      });
+    /** Null if the sandbox is disabled, so that its commands are refused. */
+    sandbox: once(async () => {
+      const { sandboxOf } = await import("../features/payments/sandbox/sandbox.ts");
+      return sandboxOf(parts) === null ? null : parts;
     }),
   };
 }

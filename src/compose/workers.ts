@@ -1,3 +1,4 @@
+import { sealKey } from "../features/audit-logs/audit-logs.ts";
 import { fanOutEvents } from "../features/webhooks/delivery/fan-out.ts";
 import { watchCapacity } from "../features/invoices/capacity/watch.ts";
 import { billingHandlers } from "../features/billing/lifecycle/worker.ts";
@@ -9,7 +10,6 @@ import { createCron } from "../platform/jobs/cron.ts";
 import { createQueueWorker } from "../platform/jobs/queue-worker.ts";
 import { queueWorkerName } from "../platform/jobs/queue.ts";
 import { createRelay } from "../platform/events/relay.ts";
-import { deriveKey } from "../platform/secrets/server-secret.ts";
 import { backupTasks, makeScheduledBackup } from "./backup/scheduled.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
 import { modules, type Wired } from "./modules.ts";
@@ -32,7 +32,7 @@ export function makeWorkers(app: Wired): Worker[] {
       db,
       leases,
       context: systemContext("audit-sealer"),
-      key: deriveKey(app.secret, "audit-seals"),
+      key: sealKey(app),
     }),
     ...modules.flatMap(({ workers }) => workers?.(app) ?? []),
     createCron({

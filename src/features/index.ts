@@ -21,7 +21,7 @@ import { receiptsModule } from "./receipts/api.ts";
 import { billingModule } from "./billing/api.ts";
 import { exportsModule } from "./exports/api.ts";
 import { analyticsModule } from "./analytics/api.ts";
-import { adminModule } from "./admin/module.ts";
+import { adminModule } from "./admin/api.ts";
 
 /** All features, in dependency order: a feature may import only features that are listed before it. */
 export const features = [

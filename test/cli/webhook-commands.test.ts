@@ -5,7 +5,7 @@ import { expect } from "chai";
 import {
   AdminFailedQueueJobListRecord,
   AdminWebhookDeliveryListRecord,
-} from "../../src/features/admin/cross-organization/records.ts";
+} from "../../src/features/admin/oversight-records.ts";
 import {
   createWebhookEndpoint,
   disableWebhookEndpoint,

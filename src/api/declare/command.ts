@@ -5,9 +5,8 @@ import type { Progress } from "../../platform/progress.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 
 /**
- * Declaration of a CLI command. Commands and operations are the two ways into a service. A feature declares its
- * commands in `commands.ts`, which must import nothing heavy because `till help` reads all declarations; a command
- * imports what it needs when it runs.
+ * Declaration of a CLI command. Commands and operations are the two ways into the functions of a feature. Commands that
+ * do more than an operation are declared in `commands.ts`, which is loaded when one of them runs.
  */
 
 /** Values that exist: objects of the store by their id, users by e-mail address, and entries of the networks' table. */
@@ -222,7 +221,7 @@ interface CommandDeclaration<Service, Result, Shown> {
     looked: Looked<Shown> | null,
   ) => Promise<Result>;
   /** Converts the result to the API's record. */
-  readonly present: (result: Result) => Promise<Shown>;
+  readonly present: (result: Result) => Shown | Promise<Shown>;
   /** Columns of the output for people: one line per column or, for a list, one line per item. */
   readonly columns: readonly Column<ItemOf<Shown>>[];
   /** Lists within the record, printed below its lines. */
@@ -249,7 +248,7 @@ interface CommandDeclaration<Service, Result, Shown> {
   /** Returns a warning that is printed to standard error after the output, in every form; null for none. */
   readonly warning?: (result: Result) => string | null;
   /** Returns the problem with which the program exits if the printed result reports a failure; null otherwise. */
-  readonly fault?: (shown: Shown, result: Result) => Promise<Error | null>;
+  readonly fault?: (shown: Shown, result: Result) => Error | null | Promise<Error | null>;
 }
 
 /** A command that asks before it acts: it must look first. */
@@ -277,7 +276,7 @@ export interface Command<Service = never> {
   readonly confirm: ((call: CommandCall, subject: string) => string | null) | null;
   readonly password: string | null;
   readonly handle: (service: Service, call: CommandCall, looked: Looked | null) => Promise<unknown>;
-  readonly present: (result: unknown) => Promise<unknown>;
+  readonly present: (result: unknown) => unknown;
   readonly columns: readonly AnyColumn[];
   readonly sections: ((shown: unknown) => readonly Section[]) | null;
   readonly summarize:
@@ -292,7 +291,9 @@ export interface Command<Service = never> {
   readonly isCsv: boolean;
   readonly next: ((shown: unknown, call: CommandCall) => string) | null;
   readonly warning: ((result: unknown) => string | null) | null;
-  readonly fault: ((shown: unknown, result: unknown) => Promise<Error | null>) | null;
+  readonly fault:
+    | ((shown: unknown, result: unknown) => Error | null | Promise<Error | null>)
+    | null;
 }
 
 /** The parts of a flag that its declaration has in place of what the field's schema says. */

@@ -1,21 +1,13 @@
-import type { Clock } from "../../kernel/clock.ts";
-import type { Config } from "../../platform/config/config.ts";
-import type { Database } from "../../platform/database/database.ts";
+import type { App } from "../../app.ts";
 import type { Check } from "../../platform/database/schema/checks.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
-import type { Leases } from "../../platform/jobs/leases.ts";
 import type { Prune } from "../../platform/jobs/retention.ts";
 import type { MetricGroup } from "../../platform/metrics/metrics.ts";
 import type { Page } from "../page.ts";
 import type { Operation } from "./operation.ts";
 
-/** The parts of the platform that every feature's workers and metrics may use. */
-export interface ModuleParts {
-  readonly config: Config;
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly leases: Leases;
-}
+/** The parts of the app that the metrics of payments use, until they take the app. */
+export type ModuleParts = Pick<App, "config" | "db" | "clock">;
 
 /**
  * The contributions of a feature to the program, which the composition root mounts, starts and runs. `Services` are the
@@ -33,7 +25,7 @@ export interface FeatureModule<Services> {
   readonly checks?: readonly Check[];
   /** Deletions of expired rows, which run every hour, by the name of their job. */
   readonly prunings?: Readonly<Record<string, Prune>>;
-  readonly workers?: (parts: ModuleParts & Services) => readonly Worker[];
-  /** Metrics that are read from the store or from services at each scrape. */
-  readonly metrics?: (parts: ModuleParts & Services) => readonly MetricGroup[];
+  readonly workers?: (app: App & Services) => readonly Worker[];
+  /** Metrics that are read from the store or from objects of the app at each scrape. */
+  readonly metrics?: (app: App & Services) => readonly MetricGroup[];
 }

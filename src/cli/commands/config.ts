@@ -7,7 +7,7 @@ import {
   differencesTo,
   wordDifference,
   type SettingDifference,
-} from "../../features/admin/read-only.ts";
+} from "../../features/admin/status/servers.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import { ConfigError, type Config, type ReportedSetting } from "../../platform/config/config.ts";

@@ -3,8 +3,7 @@ import { parseBody } from "../../api/declare/request.ts";
 import { createApp } from "../../compose/app.ts";
 import { storeName } from "../../compose/store-place.ts";
 import { initializeStore } from "../../features/admin/initialize.ts";
-import { InitializeRequest } from "../../features/admin/records.ts";
-import { presentInstalled } from "../../features/admin/present.ts";
+import { InitializeRequest, presentInstalled } from "../../features/admin/records.ts";
 import { requireStrong } from "../../features/auth/passwords.ts";
 import { Problem } from "../../kernel/errors.ts";
 import {

@@ -1,5 +1,5 @@
 import { section, type Column } from "../../api/declare/command.ts";
-import { presentOperationsStatus } from "../../features/admin/read-only.ts";
+import { presentOperationsStatus } from "../../features/admin/status/stored-status.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { printRecord } from "../terminal/output.ts";
 import { findCommandStore, loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
@@ -50,6 +50,7 @@ async function lookAtStore(terminal: Terminal, flags: Flags): Promise<Looking> {
 
 async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
   const { createApp } = await import("../../compose/app.ts");
+  const { readOperationsStatus } = await import("../../features/admin/status/operations-status.ts");
   const { createLogger } = await import("../../platform/logger/index.ts");
   const { operator } = await import("../operator.ts");
   const loaded = await loadStoreSettings(terminal, "cli", flags);
@@ -57,7 +58,7 @@ async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
   const app = await createApp(loaded.config, "use", { logger });
   const context = { actor: operator(), requestId: terminal.requestId, ip: null };
   return {
-    look: async () => presentOperationsStatus(await app.installationStatus.status(context)),
+    look: async () => presentOperationsStatus(await readOperationsStatus(app, context)),
     async close() {
       for (const note of app.servers.notes()) terminal.talk(note);
       await app.close();

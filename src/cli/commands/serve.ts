@@ -1,7 +1,7 @@
 import { createApp, type Program } from "../../compose/app.ts";
 import { noStore, requireStoreFile, storeName } from "../../compose/store-place.ts";
 import { isInitialized } from "../../features/admin/installation.ts";
-import { wordDifference } from "../../features/admin/read-only.ts";
+import { wordDifference } from "../../features/admin/status/servers.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";

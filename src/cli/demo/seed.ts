@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { HDKey } from "@scure/bip32";
 import type { Program } from "../../compose/app.ts";
 import { initializeStore } from "../../features/admin/initialize.ts";
+import { reviewOrganization } from "../../features/admin/organizations.ts";
 import { createApiKey } from "../../features/api-keys/api-keys.ts";
 import { addOrganization, updateOrganization } from "../../features/organizations/organizations.ts";
 import { submitKyb } from "../../features/organizations/verification.ts";
@@ -97,7 +98,7 @@ async function addMerchant(
   );
   await updateOrganization(app, context, id, profile, () => undefined);
   await submitKyb(app, context, id);
-  await app.admin.decide(context, id, { decision: "approve" });
+  await reviewOrganization(app, context, id, { decision: "approve" });
   return id;
 }
 

@@ -4,7 +4,11 @@ import { comparedSettings } from "../../compose/servers.ts";
 import { storeName } from "../../compose/store-place.ts";
 import { secretFor } from "../../compose/store-fingerprint.ts";
 import { requireSecretOf } from "../../compose/store-secret.ts";
-import { differencesTo, wordDifference, type KnownServer } from "../../features/admin/read-only.ts";
+import {
+  differencesTo,
+  wordDifference,
+  type KnownServer,
+} from "../../features/admin/status/servers.ts";
 import { hour, second, systemClock, toIso, type Instant } from "../../kernel/clock.ts";
 import { readBackupRecord } from "../../platform/backup/record.ts";
 import type { Config } from "../../platform/config/config.ts";

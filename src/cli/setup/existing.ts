@@ -1,6 +1,7 @@
 import { createApp } from "../../compose/app.ts";
 import { storeName } from "../../compose/store-place.ts";
 import { alreadyInitialized } from "../../features/admin/installation.ts";
+import { getOrganizationDetail } from "../../features/admin/organizations.ts";
 import { getReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
 import { platformOrganization } from "../../features/organizations/store.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -18,7 +19,7 @@ async function describeExisting(config: Config): Promise<string | null> {
   try {
     const platform = await platformOrganization(app.db);
     if (platform === null) return null;
-    const { members, wallets } = await app.admin.getOrganization(platform.id);
+    const { members, wallets } = await getOrganizationDetail(app, platform.id);
     const owners = members.filter(({ role }) => role === "owner");
     const receiver = await getReceiveWallet(app).catch(() => null);
     const lines = [

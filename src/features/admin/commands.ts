@@ -1,4 +1,4 @@
-import { verificationStatuses } from "../organizations/rules.ts";
+import type { App } from "../../app.ts";
 import {
   commandsOf,
   organizationArgument,
@@ -9,12 +9,27 @@ import {
   type CommandFlag,
   type Looked,
 } from "../../api/declare/command.ts";
+import { toIsoOrNull } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { AdminService, OrganizationDetail } from "./service.ts";
+import { verificationStatuses } from "../organizations/rules.ts";
+import { VerificationConflict } from "../organizations/verification.ts";
+import {
+  changeOrganizationStatus,
+  getOrganizationDetail,
+  listAllOrganizations,
+  reviewOrganization,
+  type OrganizationDetail,
+} from "./organizations.ts";
+import {
+  OrganizationQuery,
+  presentOrganizationDetail,
+  presentOrganizations,
+  UpdateOrganizationVerificationRequest,
+} from "./records.ts";
 
-type ShownDetail = Awaited<ReturnType<typeof presentDetail>>;
+type ShownDetail = ReturnType<typeof presentOrganizationDetail>;
 
-const command = commandsOf<AdminService>();
+const command = commandsOf<App>();
 
 const neededNote: CommandFlag = {
   flags: "--note <text>",
@@ -49,20 +64,17 @@ export const adminCommands = [
     ],
     examples: ["till org list", "till org list --verification pending_review --json"],
     effect: "read",
-    async handle(service, call) {
-      const { OrganizationQuery } = await import("./records.ts");
-      return service.listOrganizations(
+    handle: (app, call) =>
+      listAllOrganizations(
+        app,
         call.parse(OrganizationQuery, {
           limit: call.flag("limit"),
           cursor: call.flag("cursor"),
           verificationStatus: call.flag("verification"),
           search: call.flag("search"),
         }),
-      );
-    },
-    async present(page) {
-      return (await import("./present.ts")).presentOrganizations(page);
-    },
+      ),
+    present: presentOrganizations,
     columns: [
       "id",
       ["displayName", "Name"],
@@ -81,8 +93,8 @@ export const adminCommands = [
       "till org show org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) => service.getOrganization(idOf(call)),
-    present: presentDetail,
+    handle: (app, call) => getOrganizationDetail(app, idOf(call)),
+    present: presentOrganizationDetail,
     columns: [
       ...outcome,
       ["pendingDisplayName", "Requested name"],
@@ -127,8 +139,8 @@ export const adminCommands = [
     effect: "write",
     look: lookForReview,
     confirm: (_call, subject) => `Approve ${subject}? It can then issue invoices.`,
-    handle: (service, call, looked) => decide(service, call, "approve", looked),
-    present: presentDetail,
+    handle: (app, call, looked) => decide(app, call, "approve", looked),
+    present: presentOrganizationDetail,
     columns: outcome,
     next: (one) => `till key create --organization ${one.id} --name shop --scopes shop`,
   }),
@@ -145,8 +157,8 @@ export const adminCommands = [
     look: lookForReview,
     confirm: (_call, subject) =>
       `Reject ${subject}? It can change its profile and submit it again.`,
-    handle: (service, call, looked) => decide(service, call, "reject", looked),
-    present: presentDetail,
+    handle: (app, call, looked) => decide(app, call, "reject", looked),
+    present: presentOrganizationDetail,
     columns: outcome,
   }),
   command({
@@ -161,8 +173,8 @@ export const adminCommands = [
     effect: "write",
     look: lookForReview,
     confirm: (_call, subject) => `Ask ${subject} for changes?`,
-    handle: (service, call, looked) => decide(service, call, "request_changes", looked),
-    present: presentDetail,
+    handle: (app, call, looked) => decide(app, call, "request_changes", looked),
+    present: presentOrganizationDetail,
     columns: outcome,
   }),
   command({
@@ -177,8 +189,8 @@ export const adminCommands = [
     look,
     confirm: (_call, subject) =>
       `Suspend ${subject}? Its writes are refused immediately; incoming payments are still credited.`,
-    handle: (service, call) => setStatus(service, call, "suspended"),
-    present: presentDetail,
+    handle: (app, call) => setStatus(app, call, "suspended"),
+    present: presentOrganizationDetail,
     columns: outcome,
     next: (one) => `till org resume ${one.id} lifts the suspension`,
   }),
@@ -193,8 +205,8 @@ export const adminCommands = [
     effect: "write",
     look,
     confirm: (_call, subject) => `Resume ${subject}? Its writes are accepted again.`,
-    handle: (service, call) => setStatus(service, call, "active"),
-    present: presentDetail,
+    handle: (app, call) => setStatus(app, call, "active"),
+    present: presentOrganizationDetail,
     columns: outcome,
   }),
 ];
@@ -203,19 +215,15 @@ function idOf(call: CommandCall): Id<"organization"> {
   return call.argument("organizationId") as Id<"organization">;
 }
 
-async function look(service: AdminService, call: CommandCall): Promise<Looked<ShownDetail>> {
-  const before = await presentDetail(await service.getOrganization(idOf(call)));
+async function look(app: App, call: CommandCall): Promise<Looked<ShownDetail>> {
+  const before = presentOrganizationDetail(await getOrganizationDetail(app, idOf(call)));
   return { subject: inWords(before, before.status), before };
 }
 
 /** Reads an organization with everything that it submitted for its review. */
-async function lookForReview(
-  service: AdminService,
-  call: CommandCall,
-): Promise<Looked<ShownDetail>> {
-  const detail = await service.getOrganization(idOf(call));
-  const before = await presentDetail(detail);
-  const { toIsoOrNull } = await import("../../kernel/clock.ts");
+async function lookForReview(app: App, call: CommandCall): Promise<Looked<ShownDetail>> {
+  const detail = await getOrganizationDetail(app, idOf(call));
+  const before = presentOrganizationDetail(detail);
   return {
     subject: inWords(before, before.verificationStatus),
     version: detail.organization.version,
@@ -242,20 +250,19 @@ function inWords({ id, displayName }: ShownDetail, state: string): string {
   return `${displayName} (${id}), ${state}`;
 }
 
-function setStatus(service: AdminService, call: CommandCall, status: "active" | "suspended") {
-  return service.setStatus(call.context, idOf(call), status);
+function setStatus(app: App, call: CommandCall, status: "active" | "suspended") {
+  return changeOrganizationStatus(app, call.context, idOf(call), status);
 }
 
-async function decide(
-  service: AdminService,
+function decide(
+  app: App,
   call: CommandCall,
   decision: "approve" | "reject" | "request_changes",
   looked: Looked<ShownDetail> | null,
 ): Promise<OrganizationDetail> {
-  const { UpdateOrganizationVerificationRequest } = await import("./records.ts");
-  const { VerificationConflict } = await import("../organizations/verification.ts");
   const input = { decision, note: call.flag("note") };
-  return service.decide(
+  return reviewOrganization(
+    app,
     call.context,
     idOf(call),
     call.parse(UpdateOrganizationVerificationRequest, input),
@@ -266,8 +273,4 @@ async function decide(
       );
     },
   );
-}
-
-async function presentDetail(detail: OrganizationDetail) {
-  return (await import("./present.ts")).presentOrganizationDetail(detail);
 }

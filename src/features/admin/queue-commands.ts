@@ -8,11 +8,10 @@ import {
   pageFlags,
   type CommandArgument,
 } from "../../api/declare/command.ts";
-import type { OversightService } from "./cross-organization/queries.ts";
-import { getFailedJob, listQueues, retryJob } from "./queues.ts";
+import { listOwnedDeliveries } from "./oversight.ts";
+import { getFailedJob, listFailedJobs, listQueues, retryJob } from "./queues.ts";
 
 const command = commandsOf<App>();
-const ofOversight = commandsOf<OversightService>();
 
 const job: CommandArgument = {
   name: "job",
@@ -27,7 +26,7 @@ export const queueCommands = [
     examples: ["till queue list", "till queue list --json"],
     effect: "read",
     handle: (app) => listQueues(app),
-    present: (queues) => Promise.resolve({ data: [...queues], nextCursor: null }),
+    present: (queues) => ({ data: [...queues], nextCursor: null }),
     columns: ["queue", "waiting", "active", "delayed", "failed"],
     identify: (one) => one.queue,
   }),
@@ -56,15 +55,12 @@ export const queueCommands = [
     },
     handle: (app, call) => retryJob(app, call.context, call.argument("job")),
     async present(failed) {
-      return (await import("./cross-organization/present.ts")).presentFailedJob(failed);
+      return (await import("./oversight-records.ts")).presentFailedJob(failed);
     },
     columns: ["id", "queue", "name", "failedAt", ["failedReason", "Reason"]],
     next: (one) => `till queue failed ${one.queue} shows whether it fails again`,
   }),
-];
-
-export const failureCommands = [
-  ofOversight({
+  command({
     name: "queue failed",
     summary: "List failed jobs and undeliverable webhooks, latest failure first",
     arguments: [
@@ -78,13 +74,13 @@ export const failureCommands = [
     flags: [...pageFlags],
     examples: ["till queue failed", "till queue failed webhooks --limit 100 --json"],
     effect: "read",
-    handle: (service, call) =>
-      service.listFailedJobs(call.optionalArgument("queue") ?? null, {
+    handle: (app, call) =>
+      listFailedJobs(app, call.optionalArgument("queue") ?? null, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
       }),
     async present(page) {
-      return (await import("./cross-organization/present.ts")).presentFailedJobs(page);
+      return (await import("./oversight-records.ts")).presentFailedJobs(page);
     },
     columns: [
       "queue",
@@ -95,7 +91,7 @@ export const failureCommands = [
       { title: "Retry with", value: ({ id }) => retryCommand(id) },
     ],
   }),
-  ofOversight({
+  command({
     name: "webhook deliveries",
     summary: "List webhook deliveries, newest first",
     flags: [
@@ -129,9 +125,10 @@ export const failureCommands = [
       "till webhook deliveries --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --event-type invoice.paid --json",
     ],
     effect: "read",
-    async handle(service, call) {
-      const { DeliveryCommandQuery } = await import("./cross-organization/records.ts");
-      return service.listDeliveries(
+    async handle(app, call) {
+      const { DeliveryCommandQuery } = await import("./oversight-records.ts");
+      return listOwnedDeliveries(
+        app,
         call.parse(DeliveryCommandQuery, {
           limit: call.flag("limit"),
           cursor: call.flag("cursor"),
@@ -143,7 +140,7 @@ export const failureCommands = [
       );
     },
     async present(page) {
-      return (await import("./cross-organization/present.ts")).presentPlatformDeliveries(page);
+      return (await import("./oversight-records.ts")).presentPlatformDeliveries(page);
     },
     columns: [
       "id",

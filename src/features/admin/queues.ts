@@ -1,12 +1,20 @@
 import type { App } from "../../app.ts";
-import { defineProblem, notFound } from "../../kernel/errors.ts";
+import { defineProblem, invalidField, notFound } from "../../kernel/errors.ts";
+import { parsePage, toPageBy, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
-import type { FailedJob, QueueDepth } from "../../platform/jobs/inspection.ts";
-import { queueWorkerName } from "../../platform/jobs/queue.ts";
+import {
+  failedJobs,
+  firstFailure,
+  isQueue,
+  type FailedJob,
+  type FailurePlace,
+  type QueueDepth,
+} from "../../platform/jobs/inspection.ts";
+import { queues, queueWorkerName } from "../../platform/jobs/queue.ts";
 import { jobs } from "../../platform/jobs/table.ts";
-import { deliveryBacklog } from "../webhooks/delivery/backlog.ts";
-import { readBacklogs } from "./status/probes.ts";
+import { deadLetters } from "../webhooks/delivery/operator-queries.ts";
+import { readBacklogs } from "./status/stored-status.ts";
 
 export const JobNotFailed = defineProblem({
   code: "job_not_failed",
@@ -26,7 +34,24 @@ export const DeadLetter = defineProblem({
 
 /** Returns every queue with its counts of waiting, active, delayed and failed jobs. */
 export async function listQueues(app: App): Promise<readonly QueueDepth[]> {
-  return (await readBacklogs(app.db, app.clock.now(), deliveryBacklog)).queues;
+  return (await readBacklogs(app.db, app.clock.now())).queues;
+}
+
+/** Returns the failed jobs of a queue, or of all, latest failure first; 404 if there is no such queue. */
+export async function listFailedJobs(
+  { db }: App,
+  queue: string | null,
+  query: PageQuery,
+): Promise<Page<FailedJob>> {
+  if (queue !== null && !isQueue(queue)) throw notFound();
+  const page = parsePage(query, "admin_failed_jobs", { queue });
+  const after = page.after === null ? firstFailure : placeOf(page.after);
+  const named = queue === null ? queues : [queue];
+  const found = await Promise.all([
+    ...named.map((each) => failedJobs(db, each, after, page.fetch)),
+    named.includes("webhooks") ? deadLetters(db, after, page.fetch) : [],
+  ]);
+  return toPageBy(found.flat().sort(latestFirst), page, positionOf);
 }
 
 /** Returns a failed job. 409 `job_not_failed`, `dead_letter`. */
@@ -88,4 +113,21 @@ function failedJob(jobId: string, job: RowOf<typeof jobs> | null): FailedJob {
     createdAt,
     failedAt,
   };
+}
+
+function latestFirst(one: FailedJob, other: FailedJob): number {
+  return other.failedAt - one.failedAt || (one.id < other.id ? 1 : -1);
+}
+
+function positionOf({ failedAt, id }: FailedJob): string {
+  return `${String(failedAt)}.${id}`;
+}
+
+function placeOf(position: string): FailurePlace {
+  const [, failedAt = "", id = ""] = /^(\d{1,15})\.(\w+)$/.exec(position) ?? [];
+  if (id === "") {
+    const message = "must be the nextCursor of this list; omit it to start over";
+    throw invalidField({ parameter: "cursor" }, "invalid_cursor", message);
+  }
+  return { failedAt: Number(failedAt), id };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { pageParameters } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
   email,
@@ -12,17 +13,25 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { SubscriptionRecord } from "../billing/records.ts";
-import { MembershipRecord } from "../members/records.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import {
+  presentSubscription,
+  SubscriptionRecord,
+  type SubscriptionView,
+} from "../billing/records.ts";
+import { MembershipRecord, presentMembership, presentUser } from "../members/records.ts";
+import { OrganizationRecord, presentOrganization } from "../organizations/records.ts";
 import { decisions, verificationStatuses } from "../organizations/rules.ts";
-import { OrganizationRecord } from "../organizations/records.ts";
-import { WalletRecord } from "../wallets/records.ts";
+import type { ReviewRow } from "../organizations/table.ts";
+import { presentWallet, WalletRecord } from "../wallets/records.ts";
+import type { Installed } from "./initialize.ts";
+import type { OrganizationDetail, OrganizationEntry } from "./organizations.ts";
 
 const noteLengthMax = 2_000;
 const nameLengthMax = 120;
 const searchLengthMax = 200;
 
-export const AdminReviewHistoryItemRecord = responseRecord("AdminReviewHistoryItem", {
+const AdminReviewHistoryItemRecord = responseRecord("AdminReviewHistoryItem", {
   id: id("review"),
   decision: z.enum(["submitted", ...decisions]),
   fromStatus: z.string(),
@@ -110,3 +119,45 @@ describeFields(UpdateOrganizationVerificationRequest, {
   decision: "The platform's decision about the organization's verification.",
   note: "A note to the organization, which its members see as `reviewNote`.",
 });
+
+export function presentOrganizations(
+  page: Page<OrganizationEntry>,
+): z.input<typeof AdminOrganizationListRecord> {
+  return mapPage(page, ({ organization, members, subscription }) => ({
+    ...presentOrganization(organization),
+    ...members,
+    ...presentPlan(subscription),
+  }));
+}
+
+export function presentOrganizationDetail(
+  detail: OrganizationDetail,
+): z.input<typeof AdminOrganizationDetailRecord> {
+  const owner = detail.members.find((member) => member.role === "owner");
+  return {
+    ...presentOrganization(detail.organization),
+    ownerEmail: owner?.email ?? "",
+    memberCount: detail.members.length,
+    ...presentPlan(detail.subscription),
+    members: detail.members.map(presentMembership),
+    wallets: detail.wallets.map(presentWallet),
+    subscription: detail.subscription === null ? null : presentSubscription(detail.subscription),
+    reviewHistory: detail.reviews.map(presentReview),
+  };
+}
+
+/** Presents an organization's plan; null if its subscription is canceled or it never had one. */
+function presentPlan(view: SubscriptionView | null) {
+  if (view === null) return { plan: null, subscriptionStatus: null };
+  const { status, terms } = view.subscription;
+  return { plan: status === "canceled" ? null : terms.id, subscriptionStatus: status };
+}
+
+/** Presents the result of `till init`. */
+export function presentInstalled({ organization, user }: Installed) {
+  return { organization: presentOrganization(organization), user: presentUser(user) };
+}
+
+function presentReview(review: ReviewRow): z.input<typeof AdminReviewHistoryItemRecord> {
+  return presentRow(AdminReviewHistoryItemRecord, review);
+}

@@ -74,7 +74,7 @@ export const analyticsCommands = [
       }
       return presentMerchantSummary(await getMerchantSummary(app, organizationId, query));
     },
-    present: (shown) => Promise.resolve(shown),
+    present: (shown) => shown,
     columns: [
       "from",
       "to",
@@ -113,7 +113,7 @@ export const analyticsCommands = [
       }
       return presentMerchantCharts(await getMerchantCharts(app, organizationId, query));
     },
-    present: (shown) => Promise.resolve(shown),
+    present: (shown) => shown,
     columns: ["from", "to", "currency", "interval"],
     sections: (one) => [
       volumeSection("Volume", one.volumeSeries),
@@ -150,8 +150,7 @@ export const analyticsCommands = [
       }
       return presentTopWallets(await listTopWallets(app, organizationId, query));
     },
-    present: (shown): Promise<{ data: TopItem[]; nextCursor: string | null }> =>
-      Promise.resolve(shown),
+    present: (shown): { data: TopItem[]; nextCursor: string | null } => shown,
     columns: [
       { title: "ID", value: idOf },
       { title: "Name", value: (one) => ("label" in one ? one.label : one.name) },
@@ -193,15 +192,7 @@ export const analyticsCommands = [
     },
     present({ file, name, summary }) {
       const { from, to, currency, processedVolume, paymentCount } = summary;
-      return Promise.resolve({
-        file,
-        organizationName: name,
-        from,
-        to,
-        currency,
-        processedVolume,
-        paymentCount,
-      });
+      return { file, organizationName: name, from, to, currency, processedVolume, paymentCount };
     },
     columns: ["file", "organizationName", "from", "to", "processedVolume currency", "paymentCount"],
     identify: ({ file }) => file,

@@ -72,7 +72,7 @@ export const apiKeyOperations = [
 
 export const apiKeysModule: FeatureModule<{ readonly app: App }> = {
   operations: { app: apiKeyOperations },
-  workers: ({ app }) => [
+  workers: (app) => [
     {
       name: "api-key-use",
       lines: [everyMinute],

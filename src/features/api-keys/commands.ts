@@ -29,7 +29,7 @@ export const apiKeyCommands = [
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
       }),
-    present: (page) => Promise.resolve(mapPage(page, presentApiKey)),
+    present: (page) => mapPage(page, presentApiKey),
     columns: ["id", "name", "prefix", "scopes", "lastUsedAt", "expiresAt", "revokedAt"],
   }),
   command({
@@ -67,7 +67,7 @@ export const apiKeyCommands = [
       const organizationId = call.flag("organization") as Id<"organization">;
       return createApiKey(app, call.context, organizationId, input);
     },
-    present: (created) => Promise.resolve(presentCreatedApiKey(created)),
+    present: presentCreatedApiKey,
     columns: [
       "id",
       "name",
@@ -112,7 +112,7 @@ export const apiKeyCommands = [
       const organizationId = given ?? (await getApiKey(app, idOf(call))).organizationId;
       return revokeApiKey(app, call.context, organizationId, idOf(call));
     },
-    present: (key) => Promise.resolve(presentApiKey(key)),
+    present: presentApiKey,
     columns: ["id", "name", "revokedAt"],
   }),
 ];

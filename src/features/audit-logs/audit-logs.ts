@@ -33,7 +33,8 @@ interface AuditFilters {
 /** Maximum lead of an id's timestamp over its row's: ids of a process never go back, and transactions take time. */
 const idAheadMax = 1 * minute;
 
-const sealKey = perApp((app) => deriveKey(app.secret, "audit-seals"));
+/** The key of the seals in the audit chain. */
+export const sealKey = perApp((app) => deriveKey(app.secret, "audit-seals"));
 
 /** Returns a page of an organization's entries, newest first. */
 export async function listAuditLogs(

@@ -52,7 +52,7 @@ export const auditCommands = [
       });
       return listAllAuditLogs(app, withTimes(query));
     },
-    present: (page) => Promise.resolve(presentAuditLogs(page)),
+    present: presentAuditLogs,
     columns: ["createdAt", "action", "actorLabel", "targetId", "organizationId", "id"],
   }),
   command({
@@ -71,16 +71,14 @@ export const auditCommands = [
     ],
     effect: "read",
     handle: (app, call) => verifyAuditLog(app, call.context, call.flag("head") ?? null),
-    present: (verification) => Promise.resolve(presentVerification(verification)),
+    present: presentVerification,
     columns: ["entries", "head"],
     identify: (found) => found.head,
     fault: ({ fault }) =>
-      Promise.resolve(
-        fault === null
-          ? null
-          : new AuditChainBroken(
-              `${fault.message} Compare the store with an earlier backup, and find out who had write access to it.`,
-            ),
-      ),
+      fault === null
+        ? null
+        : new AuditChainBroken(
+            `${fault.message} Compare the store with an earlier backup, and find out who had write access to it.`,
+          ),
   }),
 ];

@@ -27,7 +27,7 @@ export const userCommands = [
     effect: "read",
     handle: (app, call) =>
       listUsers(app, { limit: call.flag("limit"), cursor: call.flag("cursor") }),
-    present: (page) => Promise.resolve(mapPage(page, presentUser)),
+    present: (page) => mapPage(page, presentUser),
     columns: ["id", "email", "name", "platformRole", "createdAt"],
   }),
   command({
@@ -74,7 +74,7 @@ export const userCommands = [
           organizationId === undefined ? null : { organizationId, role: role ?? defaultRole },
       });
     },
-    present: (user) => Promise.resolve(presentUser(user)),
+    present: presentUser,
     look: (_app, call) => ({
       subject: call.flag("organization") === undefined ? "A new user" : call.organization(),
       changes: ({ email }) =>
@@ -104,8 +104,12 @@ export const userCommands = [
       `Create a token for ${subject}? Anyone who has it can set a new password, once, within a day.`,
     handle: (app, call) =>
       createPasswordReset(app, call.context, { email: call.argument("email") }),
-    present: ({ userId, email, token, expiresAt }) =>
-      Promise.resolve({ userId, email, resetToken: token, expiresAt: toIso(expiresAt) }),
+    present: ({ userId, email, token, expiresAt }) => ({
+      userId,
+      email,
+      resetToken: token,
+      expiresAt: toIso(expiresAt),
+    }),
     columns: ["userId", "email", "resetToken", "expiresAt"],
     identify: (reset) => reset.resetToken,
     next: () => "give the token to the user, who sends it to POST /v1/auth/password/reset",
@@ -125,7 +129,7 @@ export const userCommands = [
         cursor: call.flag("cursor"),
         email: call.flag("email"),
       }),
-    present: (page) => Promise.resolve(mapPage(page, presentSession)),
+    present: (page) => mapPage(page, presentSession),
     columns: ["id", "email", ["createdAt", "Logged in"], "lastUsedAt", "expiresAt"],
   }),
   command({
@@ -151,7 +155,7 @@ export const userCommands = [
     },
     confirm: (_call, subject) => `End ${subject}? The next request is refused.`,
     handle: (app, call) => endSession(app, call.context, sessionIdOf(call)),
-    present: (view) => Promise.resolve(presentSession(view)),
+    present: presentSession,
     columns: ["id", "email", ["createdAt", "Logged in"], ["revokedAt", "Ended"]],
   }),
 ];

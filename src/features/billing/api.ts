@@ -365,5 +365,5 @@ export const billingModule: FeatureModule<{ readonly app: App }> = {
     ],
   },
   checks: billingChecks,
-  workers: ({ app }) => [billingWorker(app)],
+  workers: (app) => [billingWorker(app)],
 };

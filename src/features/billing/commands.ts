@@ -74,7 +74,7 @@ export const billingCommands = [
       const { listPlans } = await import("./invoices/platform-invoices.ts");
       return listPlans(app);
     },
-    present: (plans) => Promise.resolve(presentPlans(plans)),
+    present: presentPlans,
     columns: [
       "id",
       "name",
@@ -114,7 +114,7 @@ export const billingCommands = [
         }),
       );
     },
-    present: (page) => Promise.resolve(presentAdminInvoices(page)),
+    present: presentAdminInvoices,
     columns: [
       "id",
       "number",
@@ -139,7 +139,7 @@ export const billingCommands = [
       const { listSubscriptions } = await import("./operator/operator.ts");
       return listSubscriptions(app, queryOf(call));
     },
-    present: (page) => Promise.resolve(presentOperated(page)),
+    present: presentOperated,
     columns: [
       "id",
       "organizationName",
@@ -213,7 +213,7 @@ export const billingCommands = [
         }),
       );
     },
-    present: (row) => Promise.resolve(presentCanceled(row)),
+    present: presentCanceled,
     columns: ["id", "organizationId", "status", "canceledAt", ["cancelAt", "Ends"]],
     identify: (one) => one.id,
   }),
@@ -226,7 +226,7 @@ export const billingCommands = [
       const { runBilling } = await import("./lifecycle/worker.ts");
       return runBilling(app);
     },
-    present: (result) => Promise.resolve({ ...result }),
+    present: (result) => ({ ...result }),
     columns: ["due", "steps", "parked"],
     identify: (one) => String(one.steps),
     next: () => "till billing subscriptions, to see the next action of each",
@@ -240,7 +240,7 @@ export const billingCommands = [
       const { verifyBilling } = await import("./operator/operator.ts");
       return verifyBilling(app);
     },
-    present: (checked) => Promise.resolve(presentChecked(checked)),
+    present: presentChecked,
     columns: [
       ["name", "Check"],
       { title: "Violations", value: (one) => one.violations.length },
@@ -250,12 +250,10 @@ export const billingCommands = [
     identify: (one) => one.name,
     fault({ data }) {
       const broken = data.filter(({ violations }) => violations.length > 0);
-      if (broken.length === 0) return Promise.resolve(null);
+      if (broken.length === 0) return null;
       const names = broken.map(({ name }) => name).join(", ");
-      return Promise.resolve(
-        new BillingBroken(
-          `Failed checks: ${names}. Compare the rows with an earlier backup, and find out who could write to the store.`,
-        ),
+      return new BillingBroken(
+        `Failed checks: ${names}. Compare the rows with an earlier backup, and find out who could write to the store.`,
       );
     },
   }),
@@ -269,7 +267,7 @@ export const billingCommands = [
       const { listCredits } = await import("./balances/grants.ts");
       return listCredits(app, ownerOf(call), pageOf(call));
     },
-    present: (page) => Promise.resolve(mapPage(page, presentCredit)),
+    present: (page) => mapPage(page, presentCredit),
     columns: ["id", "amount currency", "remaining", "status", "reason", "expiresAt", "createdBy"],
   }),
   command({
@@ -306,7 +304,7 @@ export const billingCommands = [
         }),
       );
     },
-    present: (credit) => Promise.resolve(presentCredit(credit)),
+    present: presentCredit,
     async look(app, call) {
       const { sumUsableCredits } = await import("./balances/grants.ts");
       const currency = call.flag("currency") ?? "";
@@ -340,7 +338,7 @@ export const billingCommands = [
       const { listDiscounts } = await import("./balances/grants.ts");
       return listDiscounts(app, ownerOf(call), pageOf(call));
     },
-    present: (page) => Promise.resolve(mapPage(page, presentDiscount)),
+    present: (page) => mapPage(page, presentDiscount),
     columns: [
       "id",
       { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
@@ -392,7 +390,7 @@ export const billingCommands = [
         }),
       );
     },
-    present: (discount) => Promise.resolve(presentDiscount(discount)),
+    present: presentDiscount,
     look: (_app, call) => ({
       subject: call.organization(),
       changes: (after) => [
@@ -420,7 +418,7 @@ export const billingCommands = [
       const { listAdjustments } = await import("./balances/grants.ts");
       return listAdjustments(app, ownerOf(call), pageOf(call));
     },
-    present: (page) => Promise.resolve(mapPage(page, presentAdjustment)),
+    present: (page) => mapPage(page, presentAdjustment),
     columns: ["id", "amount currency", "status", "platformInvoiceId", "description", "createdBy"],
   }),
   command({
@@ -456,7 +454,7 @@ export const billingCommands = [
         }),
       );
     },
-    present: (adjustment) => Promise.resolve(presentAdjustment(adjustment)),
+    present: presentAdjustment,
     look: (_app, call) => ({
       subject: call.organization(),
       changes: ({ amount, currency, description }) => [
@@ -507,7 +505,7 @@ export const billingCommands = [
         }),
       );
     },
-    present: (set) => Promise.resolve(presentReceiveWallet(set)),
+    present: presentReceiveWallet,
     identify: (set) => set.wallet?.id ?? "",
     columns: [
       { title: "Wallet", value: (set) => set.wallet?.id ?? null },
@@ -535,7 +533,7 @@ export const nextInvoicesCommand = command({
     const { previewPlatformInvoices } = await import("./operator/operator.ts");
     return previewPlatformInvoices(app, call.context, queryOf(call));
   },
-  present: (page) => Promise.resolve(presentPreviews(page)),
+  present: presentPreviews,
   columns: [
     "organizationName",
     "plan",

@@ -54,7 +54,7 @@ function exportCommand(
       const filters = readExportQuery(call.parse(ExportTimes, times));
       return openExport(app, call.context, list, { organizationId, ...filters });
     },
-    present: (content) => Promise.resolve(content),
+    present: (content) => content,
     isCsv: true,
     columns: [],
   });

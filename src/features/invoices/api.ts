@@ -214,5 +214,5 @@ function capacityMetrics(app: App): MetricGroup {
 export const invoicesModule: FeatureModule<{ readonly app: App }> = {
   operations: { app: invoiceOperations },
   checks: invoiceChecks,
-  metrics: ({ app }) => [capacityMetrics(app)],
+  metrics: (app) => [capacityMetrics(app)],
 };

@@ -280,7 +280,7 @@ export const invoiceCommands = [
         text,
       );
     },
-    present: ({ report }) => Promise.resolve(report),
+    present: ({ report }) => report,
     columns: ["lines", "created", "existing", "refused", "remaining"],
     identify: ({ createdIds }) => createdIds.join("\n"),
     sections: ({ refusals }) => [

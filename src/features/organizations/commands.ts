@@ -19,11 +19,10 @@ import {
   UpdateOrganizationRequest,
   UpdatePaymentPolicyRequest,
 } from "./records.ts";
-import type { OrganizationRow } from "./table.ts";
 
 const command = commandsOf<App>();
 
-const columns: readonly Column<Awaited<ReturnType<typeof present>>>[] = [
+const columns: readonly Column<ReturnType<typeof presentPaymentPolicy>>[] = [
   "latePayments",
   { title: "Late window", value: (policy) => `${String(policy.lateWindowDays)} days` },
   {
@@ -45,7 +44,7 @@ export const paymentPolicyCommands = [
     ],
     effect: "read",
     handle: (app, call) => getOrganization(app, call.flag("organization") as Id<"organization">),
-    present,
+    present: presentPaymentPolicy,
     columns,
     identify: (policy) => policy.latePayments,
   }),
@@ -84,7 +83,7 @@ export const paymentPolicyCommands = [
     effect: "write",
     look: async (app, call) => ({
       subject: call.organization(),
-      before: await present(
+      before: presentPaymentPolicy(
         await getOrganization(app, call.flag("organization") as Id<"organization">),
       ),
     }),
@@ -104,7 +103,7 @@ export const paymentPolicyCommands = [
         () => undefined,
       );
     },
-    present,
+    present: presentPaymentPolicy,
     columns,
     identify: (policy) => policy.latePayments,
   }),
@@ -161,7 +160,7 @@ export const brandingCommands = [
         () => undefined,
       );
     },
-    present: presentWhole,
+    present: presentOrganization,
     columns: [
       "id",
       ["displayName", "Name"],
@@ -209,7 +208,7 @@ export const originCommands = [
         () => undefined,
       );
     },
-    present: presentWhole,
+    present: presentOrganization,
     columns: [
       "id",
       ["displayName", "Name"],
@@ -221,16 +220,12 @@ export const originCommands = [
 async function look(
   app: App,
   call: CommandCall,
-): Promise<Looked<Awaited<ReturnType<typeof presentWhole>>>> {
+): Promise<Looked<ReturnType<typeof presentOrganization>>> {
   const row = await getOrganization(app, call.argument("organizationId") as Id<"organization">);
   return {
     subject: `${row.displayName} (${row.id}), ${row.verificationStatus}`,
-    before: await presentWhole(row),
+    before: presentOrganization(row),
   };
-}
-
-function presentWhole(row: OrganizationRow) {
-  return Promise.resolve(presentOrganization(row));
 }
 
 /** Returns the new values in words: `late payments to review and the late window to 3 days`. */
@@ -252,8 +247,4 @@ function changesIn(call: CommandCall): string {
   throw new InvalidRequest(
     "Nothing to change: give --late-payments, --late-window-days, --payment-options or --drop-payment-options.",
   );
-}
-
-function present(row: OrganizationRow) {
-  return Promise.resolve(presentPaymentPolicy(row));
 }

@@ -1,5 +1,5 @@
 import type { App } from "../../app.ts";
-import type { FeatureModule, ModuleParts } from "../../api/declare/feature-module.ts";
+import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { minute } from "../../kernel/clock.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
@@ -13,10 +13,8 @@ const workerName = "rates";
 const leaseMs = 2 * minute;
 
 /** Returns the worker that queries due sources in the process that holds the lease; none without sources. */
-export function ratesWorkers({
-  app,
-  leases,
-}: Pick<ModuleParts, "leases"> & { readonly app: App }): readonly Worker[] {
+export function ratesWorkers(app: App): readonly Worker[] {
+  const { leases } = app;
   const plan = app.config.rates;
   if (plan.pairs.every(({ fixed }) => fixed !== null)) return [];
   return [
@@ -58,5 +56,5 @@ export function ratesMetrics(app: App): MetricGroup {
 
 export const ratesModule: FeatureModule<{ readonly app: App }> = {
   workers: ratesWorkers,
-  metrics: ({ app }) => [ratesMetrics(app)],
+  metrics: (app) => [ratesMetrics(app)],
 };

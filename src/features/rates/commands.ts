@@ -71,7 +71,7 @@ export const rateCommands = [
     examples: ["till rates list", "till rates list --json"],
     effect: "read",
     handle: (app) => listRates(app),
-    present: (views) => Promise.resolve(presentRates(views)),
+    present: presentRates,
     columns,
     identify: (one) => one.pair,
   }),
@@ -81,14 +81,14 @@ export const rateCommands = [
     examples: ["till rates refresh", "till rates refresh --json"],
     effect: "write-without-trial",
     handle: (app, call) => refreshRates(app, call.context),
-    present: (views) => Promise.resolve(presentRates(views)),
+    present: presentRates,
     columns,
     identify: (one) => one.pair,
     fault({ data }) {
       const wrong = data.filter(({ problem }) => problem !== null);
-      if (wrong.length === 0) return Promise.resolve(null);
+      if (wrong.length === 0) return null;
       const reported = wrong.map(({ pair, problem }) => `${pair}: ${problem ?? ""}`);
-      return Promise.resolve(new RatesIncomplete(`${reported.join(". ")}.`));
+      return new RatesIncomplete(`${reported.join(". ")}.`);
     },
   }),
   command({
@@ -108,7 +108,7 @@ export const rateCommands = [
     },
     confirm: (_call, subject) => `Accept ${subject}? New invoices will use it.`,
     handle: (app, call) => acceptRate(app, call.context, call.argument("pair")),
-    present: (view) => Promise.resolve(presentRate(view)),
+    present: presentRate,
     columns,
     identify: (one) => one.pair,
   }),

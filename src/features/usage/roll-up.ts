@@ -1,10 +1,11 @@
+import type { App } from "../../app.ts";
 import { day, hour, second, type Instant } from "../../kernel/clock.ts";
 import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
+import { systemContext } from "../../platform/database/system-context.ts";
 import { givenRows } from "../../platform/database/query/json-rows.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
-import type { Leases } from "../../platform/jobs/leases.ts";
 import { figureChanges, figures, platformScope, type Grain, type Measure } from "./table.ts";
 
 type Change = RowOf<typeof figureChanges>;
@@ -22,12 +23,9 @@ const lengths: Readonly<Record<Grain, number>> = { hour, day };
  * same sum. Until then, readers add the pending changes to the sums: figures are always exact, and summing only makes
  * reading cheaper.
  */
-export function makeRollUp(deps: {
-  readonly db: Database;
-  readonly leases: Leases;
-  readonly context: WriteContext;
-}): Worker {
-  const { db, leases, context } = deps;
+export function figuresWorker(app: App): Worker {
+  const { db, leases } = app;
+  const context = systemContext("figures");
   let place: Place | null = null;
   return {
     name: "figures",

@@ -72,8 +72,7 @@ export const walletCommands = [
         }),
       );
     },
-    present: ({ data, nextCursor }) =>
-      Promise.resolve({ data: data.map(presentWallet), nextCursor }),
+    present: ({ data, nextCursor }) => ({ data: data.map(presentWallet), nextCursor }),
     columns: [
       "id",
       "label",
@@ -118,7 +117,7 @@ export const walletCommands = [
         }),
       );
     },
-    present: (wallet) => Promise.resolve(presentWallet(wallet)),
+    present: presentWallet,
     look: (_app, call) => ({
       subject: call.organization(),
       changes: ({ network, label, kind, address }) => [
@@ -188,8 +187,7 @@ export const walletCommands = [
       const set = setDefaultWallet(app, call.context, organizationId, network ?? "", input);
       return [await call.attempt(set)];
     },
-    present: (defaults) =>
-      Promise.resolve({ data: defaults.map(presentDefaultWallet), nextCursor: null }),
+    present: (defaults) => ({ data: defaults.map(presentDefaultWallet), nextCursor: null }),
     async look(app, call) {
       const organizationId = call.flag("organization") as Id<"organization">;
       const network = await networkOf(app, call);
@@ -242,7 +240,7 @@ export const walletCommands = [
       `Release ${subject}? New invoices will not use it; existing ones remain watched until they end.`,
     handle: (app, call) =>
       releaseWallet(app, call.context, call.argument("walletId") as Id<"wallet">),
-    present: (wallet) => Promise.resolve(presentWallet(wallet)),
+    present: presentWallet,
     columns: ["id", "label", "network", "address", "status", "archivedAt"],
   }),
 ];

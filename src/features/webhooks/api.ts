@@ -236,5 +236,5 @@ export const webhooksModule: FeatureModule<{ readonly app: App }> = {
     "forget superseded choices": forgetSuperseded,
     "mend due times of deliveries": mendDueTimes,
   },
-  workers: ({ app }) => [delivererOf(app)],
+  workers: (app) => [delivererOf(app)],
 };

@@ -49,7 +49,7 @@ export const webhookCommands = [
     effect: "read",
     handle: (app, call) =>
       getAnyWebhookDelivery(app, call.argument("delivery") as Id<"webhookDelivery">),
-    present: (detail) => Promise.resolve(presentDeliveryDetail(detail)),
+    present: presentDeliveryDetail,
     columns: [
       "id",
       { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
@@ -92,8 +92,7 @@ export const webhookCommands = [
     effect: "read",
     handle: (app, call) =>
       listAnyWebhookAttempts(app, call.argument("delivery") as Id<"webhookDelivery">),
-    present: (attempts) =>
-      Promise.resolve({ data: attempts.map(presentAttempt), nextCursor: null }),
+    present: (attempts) => ({ data: attempts.map(presentAttempt), nextCursor: null }),
     columns: [
       ["number", "Attempt"],
       "startedAt",
@@ -155,15 +154,13 @@ export const webhookCommands = [
       );
     },
     present: (replayed: Replayed) =>
-      Promise.resolve(
-        "delivery" in replayed
-          ? presentDelivery(replayed.delivery)
-          : {
-              count: replayed.deliveries.length,
-              data: replayed.deliveries.map(presentDelivery),
-              nextCursor: null,
-            },
-      ),
+      "delivery" in replayed
+        ? presentDelivery(replayed.delivery)
+        : {
+            count: replayed.deliveries.length,
+            data: replayed.deliveries.map(presentDelivery),
+            nextCursor: null,
+          },
     async look(app, call) {
       const id = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;
       if (id === undefined) {
@@ -203,7 +200,7 @@ export const webhookCommands = [
       "data" in shown && shown.data.length === 0
         ? "till webhook deliveries lists what there is"
         : "till webhook deliveries shows the result, if a server is running",
-    fault: (_shown, replayed) => Promise.resolve("delivery" in replayed ? null : faultOf(replayed)),
+    fault: (_shown, replayed) => ("delivery" in replayed ? null : faultOf(replayed)),
   }),
 ];
 

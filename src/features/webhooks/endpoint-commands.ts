@@ -70,8 +70,7 @@ export const endpointCommands = [
         }),
       );
     },
-    present: ({ data, nextCursor }) =>
-      Promise.resolve({ data: data.map(presentEndpoint), nextCursor }),
+    present: ({ data, nextCursor }) => ({ data: data.map(presentEndpoint), nextCursor }),
     columns: [
       "id",
       "url",
@@ -118,7 +117,7 @@ export const endpointCommands = [
       const { id, url } = created.endpoint;
       return { created, twin: data.find((one) => one.url === url && one.id !== id) ?? null };
     },
-    present: ({ created }) => Promise.resolve(presentCreatedEndpoint(created)),
+    present: ({ created }) => presentCreatedEndpoint(created),
     warning: ({ twin }) =>
       twin === null
         ? null
@@ -184,7 +183,7 @@ export const endpointCommands = [
         () => undefined,
       );
     },
-    present: (endpoint) => Promise.resolve(presentEndpoint(endpoint)),
+    present: presentEndpoint,
     columns: [
       "id",
       "url",
@@ -208,7 +207,7 @@ export const endpointCommands = [
       return { subject: `${url} (${id}), ${status}` };
     },
     handle: (app, call) => testWebhookEndpoint(app, call.context, ownerOf(call), endpointOf(call)),
-    present: (delivery) => Promise.resolve(presentDelivery(delivery)),
+    present: presentDelivery,
     columns: [
       "id",
       { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { authenticateKey } from "../../../src/features/api-keys/api-keys.ts";
 import { updateOrganization } from "../../../src/features/organizations/organizations.ts";
-import { presentOrganizationDetail } from "../../../src/features/admin/present.ts";
+import { getOrganizationDetail } from "../../../src/features/admin/organizations.ts";
 import {
   AdminOrganizationDetailRecord,
   AdminOrganizationListRecord,
+  presentOrganizationDetail,
 } from "../../../src/features/admin/records.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
 import { context, makeDesk } from "../billing-operator.ts";
@@ -19,7 +20,7 @@ describe("till org", () => {
     const store = await desk.store();
     const id = await store.pendingOrganization();
     const shown = await store.json(["org", "show", id]);
-    const api = await store.withApp((app) => app.admin.getOrganization(id));
+    const api = await store.withApp((app) => getOrganizationDetail(app, id));
     expect(AdminOrganizationDetailRecord.parse(shown)).to.deep.equal(
       presentOrganizationDetail(api),
     );

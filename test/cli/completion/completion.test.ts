@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { listAllOrganizations } from "../../../src/features/admin/organizations.ts";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { shells } from "../../../src/cli/command-words.ts";
 import { storedKinds } from "../../../src/cli/known/kinds.ts";
@@ -53,7 +54,7 @@ eachStore("completion", (store) => {
     });
     expect(made.code, made.stderr).to.equal(0);
     await withApp(async (app) => {
-      const { data } = await app.admin.listOrganizations({});
+      const { data } = await listAllOrganizations(app, {});
       ids = new Map(data.map(({ organization: { id, name } }) => [name, id]));
       await app.db.write(context, async (tx) => {
         for (const name of [...hostile, ...untypable]) {

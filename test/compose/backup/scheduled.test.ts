@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect } from "chai";
+import { readOperationsStatus } from "../../../src/features/admin/status/operations-status.ts";
 import { pruneBackups } from "../../../src/compose/backup/files.ts";
 import { makeScheduledBackup } from "../../../src/compose/backup/scheduled.ts";
 import { openDatabase } from "../../../src/platform/database/open.ts";
@@ -42,7 +43,7 @@ eachStore("scheduled backups", (store) => {
     running.push(app);
     const { db, clock, background } = app.app;
     const check = async () => {
-      const { checks } = await app.app.installationStatus.status(testContext);
+      const { checks } = await readOperationsStatus(app.app, testContext);
       return `${checks["backup"]?.status ?? ""}: ${checks["backup"]?.message ?? ""}`;
     };
     const record = () => readBackupRecord(db);

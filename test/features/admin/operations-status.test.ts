@@ -14,11 +14,12 @@ import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
-import { storedOperationsStatus } from "../../../src/features/admin/read-only.ts";
+import {
+  readLastReport,
+  storedOperationsStatus,
+} from "../../../src/features/admin/status/stored-status.ts";
 import { cronCheck, ratesCheck } from "../../../src/features/admin/status/work-checks.ts";
-import { readLastReport } from "../../../src/features/admin/status/probes.ts";
 import { serverProbes } from "../../../src/features/admin/table.ts";
-import { deliveryBacklog } from "../../../src/features/webhooks/delivery/backlog.ts";
 import { formatHead } from "../../../src/platform/audit/chain.ts";
 import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
@@ -250,7 +251,7 @@ eachStore("the operations status", (store) => {
     const { head } = await verifyAuditLog(app.app, testContext, null);
     expect(head.position).to.be.greaterThan(0);
     expect((await status()).auditHead).to.equal(formatHead(head));
-    const stored = await storedOperationsStatus(db, app.clock.now(), deliveryBacklog);
+    const stored = await storedOperationsStatus(db, app.clock.now());
     expect(stored.auditHead).to.equal(formatHead(head));
     const name = (from: string, to: string) =>
       db.write(testContext, (tx) => tx.update(meta, { name: to }, "WHERE name = $1", [from]));

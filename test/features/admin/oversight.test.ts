@@ -15,6 +15,7 @@ import { platformAdmin } from "../../support/platform.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
+import { listFailedJobs } from "../../../src/features/admin/queues.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
 
 type Merchant = Person & { readonly key: string };
@@ -244,7 +245,7 @@ eachStore("the platform's view", (store) => {
         createdAt: new Date(at - 1_000).toISOString(),
         failedAt: new Date(at - 3).toISOString(),
       });
-      const all = (await app.app.oversight.listFailedJobs(null, {})).data;
+      const all = (await listFailedJobs(app.app, null, {})).data;
       expect(all.map(({ failedReason }) => failedReason)).to.deep.equal(
         [3, 1, 0, 2, 4, 7, 5].map((number) => `reason ${String(number)}`),
       );

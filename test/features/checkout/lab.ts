@@ -38,7 +38,11 @@ import type {
   NetworkState,
   NetworkStateRow,
 } from "../../../src/platform/chain/state/network-state.ts";
-import { SandboxRefused } from "../../../src/platform/chain/sandbox/chain.ts";
+import {
+  SandboxRefused,
+  type Sandbox,
+  type SandboxPayment,
+} from "../../../src/platform/chain/sandbox/chain.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { appOf } from "../../support/context.ts";
@@ -440,8 +444,11 @@ function storeOf(world: World): Database {
     },
     // The first statement of a choice.
     lockOne: () => Promise.reject(world.choiceRefusal),
-    // The invoice whose deadline the test panel ends has ended.
-    lock: () => Promise.resolve([]),
+    // The invoice whose deadline the test panel ends; it has ended.
+    lock() {
+      world.pressed.push("expire");
+      return Promise.resolve([]);
+    },
     // The first statement of a refund.
     find: () => Promise.reject(world.refundRefusal),
     // The claim of a submitted hash.
@@ -459,7 +466,7 @@ function storeOf(world: World): Database {
   const store: Partial<Database> = {
     dialect: "sqlite",
     find: () => Promise.resolve([]),
-    findOne(table, _rest, [name] = []) {
+    findOne(_table, _rest, [name] = []) {
       if (name === logoName && world.logo !== null) {
         return Promise.resolve({ image: world.logo.toString("base64") } as never);
       }
@@ -471,21 +478,19 @@ function storeOf(world: World): Database {
   return store as Database;
 }
 
-/** A sandbox that notes what is pressed; an invoice's bill asks for 10 units of a token without decimals. */
-function recordingSandbox(world: World): SandboxService {
-  const press = (what: string): Promise<void> => {
+/** A chain of the sandbox that notes what is pressed. */
+function recordingSandbox(world: World): Sandbox {
+  const press = (what: string) => {
     world.pressed.push(what);
-    return Promise.resolve();
+    return Promise.resolve({});
   };
   const sandbox = {
-    bill: () => Promise.resolve({ remaining: 10n, tokenDecimals: 0 }),
-    pay: (_context: unknown, id: string, amount: bigint) => press(`pay ${id} ${String(amount)}`),
-    mine: (_context: unknown, blocks: number) => press(`mine ${String(blocks)}`),
-    async reorganize(_context: unknown, id: string) {
-      await press(`reorganize ${id}`);
+    pay: (_tx: unknown, { to, amount }: SandboxPayment) => press(`pay ${to} ${String(amount)}`),
+    mine: (_tx: unknown, blocks: number) => press(`mine ${String(blocks)}`),
+    async reorganize() {
+      await press("reorganize");
       if (world.payments.length === 0) throw new SandboxRefused("There is no payment.");
     },
-    expire: (_context: unknown, id: string) => press(`expire ${id}`),
   };
-  return sandbox as unknown as SandboxService;
+  return sandbox as unknown as Sandbox;
 }

@@ -28,14 +28,14 @@ describe("the test panel of a checkout", () => {
     expect(text).to.contain(`method="post" action="/pay/${checkoutId}/sandbox"`);
   });
 
-  const { id } = anInvoice("sandbox");
+  const { walletAddress } = anInvoice("sandbox");
   const done: Readonly<Record<string, string>> = {
-    pay: `pay ${id} 10`,
-    underpay: `pay ${id} 5`,
-    overpay: `pay ${id} 11`,
+    pay: `pay ${walletAddress} 10`,
+    underpay: `pay ${walletAddress} 5`,
+    overpay: `pay ${walletAddress} 11`,
     mine: "mine 1",
-    reorganize: `reorganize ${id}`,
-    expire: `expire ${id}`,
+    reorganize: "reorganize",
+    expire: "expire",
   };
   for (const [action, pressed] of Object.entries(done)) {
     it(`performs ${action} and sends the browser back to the page`, async () => {

@@ -32,7 +32,7 @@ function open(db: Database, kinds: readonly ("asked" | "fixed")[], refreshMs = m
       Promise.resolve(void did.push(held === lease ? "its lease" : held)),
   } as unknown as Leases;
   const config = { rates: { ...noRates, refreshMs, pairs }, proxy: noProxy } as unknown as Config;
-  return { given, did, workers: ratesWorkers({ app: appOf({ db, config }), leases }) };
+  return { given, did, workers: ratesWorkers(appOf({ db, config, leases })) };
 }
 const noProxy = { http: null, https: null, except: "" };
 

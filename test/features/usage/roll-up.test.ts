@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { makeRollUp, rollUpAll } from "../../../src/features/usage/roll-up.ts";
+import { figuresWorker, rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { figureChanges, figures } from "../../../src/features/usage/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { second } from "../../../src/kernel/clock.ts";
@@ -9,6 +9,7 @@ import type { RowOf } from "../../../src/platform/database/schema/table.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { stillClock } from "../../support/app.ts";
+import { appOf } from "../../support/context.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
@@ -108,7 +109,7 @@ eachStore("the sums of figures", (store) => {
     const clock = stillClock(start);
     const process = () => {
       const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
-      return { leases, worker: makeRollUp({ db, leases, context: testContext }) };
+      return { leases, worker: figuresWorker(appOf({ db, leases })) };
     };
     const [one, other] = [process(), process()];
     const run = ({ worker }: typeof one) => worker.run(new AbortController().signal);

@@ -1,13 +1,12 @@
-import type { ModuleParts } from "../../../api/declare/feature-module.ts";
+import type { App } from "../../../app.ts";
 import { readBackupRecord } from "../../../platform/backup/record.ts";
 import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
 import type { MetricGroup } from "../../../platform/metrics/metrics.ts";
 import { ageOf, alone, gauge } from "../../../platform/metrics/read-metrics.ts";
-import { deliveryBacklog } from "../../webhooks/delivery/backlog.ts";
-import { readBacklogs, readLastReport } from "./probes.ts";
+import { readBacklogs, readLastReport } from "./stored-status.ts";
 
 /** The backlogs of the relay, the webhooks and the queues. */
-export function workMetrics({ db, clock }: ModuleParts): MetricGroup {
+export function workMetrics({ db, clock }: App): MetricGroup {
   return {
     metrics: [
       gauge("till_outbox_oldest_seconds", "Age of the oldest event that was not relayed yet."),
@@ -24,7 +23,7 @@ export function workMetrics({ db, clock }: ModuleParts): MetricGroup {
       const now = clock.now();
       const [oldest, { webhooks, queues }] = await Promise.all([
         oldestWaitingEvent(db),
-        readBacklogs(db, now, deliveryBacklog),
+        readBacklogs(db, now),
       ]);
       const { pending, inProgress, failed, deadLetter } = webhooks;
       const deliveries = { pending, in_progress: inProgress, failed, dead_letter: deadLetter };
@@ -44,7 +43,7 @@ export function workMetrics({ db, clock }: ModuleParts): MetricGroup {
 }
 
 /** The newest backup. */
-export function backupMetrics({ db, clock }: ModuleParts): MetricGroup {
+export function backupMetrics({ db, clock }: App): MetricGroup {
   return {
     metrics: [
       gauge("till_backup_age_seconds", "Age of the newest backup; absent if no backup was made."),
@@ -61,7 +60,7 @@ export function backupMetrics({ db, clock }: ModuleParts): MetricGroup {
 }
 
 /** The results of the last status checks. */
-export function checkMetrics({ db, clock }: ModuleParts): MetricGroup {
+export function checkMetrics({ db, clock }: App): MetricGroup {
   return {
     metrics: [
       gauge(

@@ -1,26 +1,37 @@
-import { tokenAsset } from "../../../kernel/money/asset.ts";
-import { minute, second, type Clock } from "../../../kernel/clock.ts";
+import { statfs } from "node:fs/promises";
+import type { App } from "../../../app.ts";
+import { minute, second, type Instant } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
+import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
-import { pendingMigrations } from "../../../platform/database/schema.ts";
-import { StatementFailed } from "../../../platform/database/errors.ts";
-import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { claimedHead } from "../../../platform/audit/head.ts";
 import { readBackupRecord } from "../../../platform/backup/record.ts";
+import type { WriteContext } from "../../../platform/database/database.ts";
+import { StatementFailed } from "../../../platform/database/errors.ts";
 import { probeWrite } from "../../../platform/database/probe.ts";
+import { pendingMigrations } from "../../../platform/database/schema.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
 import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
-import { heldLeases } from "../../../platform/jobs/leases.ts";
-import { shareOf } from "../../invoices/capacity/capacity.ts";
-import { deliveryBacklog } from "../../webhooks/delivery/backlog.ts";
-import { down, graded, type Check } from "./health.ts";
-import type { OperationsStatus } from "../read-only.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
-import { makeProber, readBacklogs } from "./probes.ts";
-import { clockCheck } from "./outside-checks.ts";
-import { providerStatuses } from "./provider-statuses.ts";
+import { lastTime } from "../../../platform/jobs/cron-line.ts";
+import type { CronTask } from "../../../platform/jobs/cron.ts";
+import { heldLeases } from "../../../platform/jobs/leases.ts";
+import { sealKey } from "../../audit-logs/audit-logs.ts";
+import { readHoldUse, shareOf, type HoldUse } from "../../invoices/capacity/capacity.ts";
+import { ratesHealth } from "../../rates/rates.ts";
+import { down, graded, type Check } from "./health.ts";
+import { certificateCheckOf, clockCheck } from "./outside-checks.ts";
+import { readProviderStatuses } from "./provider-statuses.ts";
+import { overall, probeEveryMs, type Report } from "./report.ts";
+import { recordReport } from "./servers.ts";
+import { readBacklogs, type OperationsStatus } from "./stored-status.ts";
 import { auditCheck, backupCheck, cronCheck, ratesCheck } from "./work-checks.ts";
-import { overall, type ProviderStatus, type Report } from "./report.ts";
-import type { StatusSources } from "./status-sources.ts";
+
+/** The calls of the status to the parts of the program that depend on all features. src/hooks.ts assigns them. */
+export interface StatusHooks {
+  /** Returns the tasks that every server runs by its schedule. */
+  maintenanceTasks(): Promise<readonly Pick<CronTask, "name" | "line">[]>;
+}
 
 const mebibyte = 1_024 ** 2;
 /** In milliseconds, except for the disk: free bytes, negated because there a low value is bad. */
@@ -33,35 +44,56 @@ const bounds = {
   disk: { degradedAbove: -1_024 * mebibyte, downAbove: -64 * mebibyte },
 };
 
-/** Runs the checks now. The context is that of the test write to the store. */
-export type StatusReader = (context: WriteContext) => Promise<Report>;
+/** Runs the checks now, and adds the current backlogs. The context is that of the test write to the store. */
+export async function readOperationsStatus(
+  app: App,
+  context: WriteContext,
+): Promise<OperationsStatus> {
+  const report = await runChecks(app, context);
+  const checkedAt = app.clock.now();
+  const backlogs = await readBacklogs(app.db, checkedAt);
+  const auditHead = await claimedHead(app.db);
+  return { ...report, ...backlogs, auditHead, checkedAt, infrastructure: overall(report) };
+}
 
-type StatusDependencies = { readonly db: Database; readonly clock: Clock } & StatusSources;
-
-export function makeStatusReader(deps: StatusDependencies): StatusReader {
-  const { db, clock } = deps;
-  return async (context) => {
-    const held = await heldLeases(db, clock.now());
-    const isRunning = deps.lastTickAt() !== null || held.size > 0;
-    const checks = {
-      database: await database(deps, context),
-      migrations: await migrations(deps),
-      scheduler: scheduler(deps, held),
-      outbox: await outbox(deps),
-      audit: await auditCheck(db, deps.auditKey, clock.now()),
-      cron: await cronCheck(db, clock.now(), deps.schedule, isRunning),
-      wallets: await wallets(deps),
-      backup: backupCheck(await readBackupRecord(db), deps.backupDueAt(clock.now()), clock.now()),
-      ...(deps.rates === null ? {} : { rates: ratesCheck(await deps.rates()) }),
-      ...(await disk(deps)),
-      ...named("certificate", await deps.certificate()),
-      ...named("clock", await clockCheck(db, deps.networks)),
-    };
-    return { checks, providers: await providerStatuses(deps) };
+/** Creates the worker that runs the checks periodically and stores the results under the name of the server. */
+export function statusWorker(app: App, server: string): Worker {
+  const context = systemContext("probes");
+  return {
+    name: "probes",
+    everyMs: probeEveryMs,
+    async run() {
+      await recordReport(app, context, server, await runChecks(app, context));
+      return false;
+    },
   };
 }
 
-async function database({ db, clock }: StatusDependencies, context: WriteContext): Promise<Check> {
+/** Runs the checks now. The context is that of the test write to the store. */
+export async function runChecks(app: App, context: WriteContext): Promise<Report> {
+  const { db, clock, config, networks } = app;
+  const held = await heldLeases(db, clock.now());
+  const isRunning = (app.running?.lastTickAt() ?? null) !== null || held.size > 0;
+  const tasks = await app.hooks.maintenanceTasks();
+  const hasSources = config.rates.pairs.some(({ fixed }) => fixed === null);
+  const checks = {
+    database: await database(app, context),
+    migrations: await migrations(app),
+    scheduler: scheduler(app, held),
+    outbox: await outbox(app),
+    audit: await auditCheck(db, sealKey(app), clock.now()),
+    cron: await cronCheck(db, clock.now(), tasks, isRunning),
+    wallets: walletsCheck(await readHoldUse(app)),
+    backup: await backup(app, clock.now()),
+    ...named("rates", hasSources ? ratesCheck(await ratesHealth(app)) : null),
+    ...named("disk", await disk(app)),
+    ...named("certificate", await certificateCheckOf(app)()),
+    ...named("clock", await clockCheck(db, [...networks.enabled.values()])),
+  };
+  return { checks, providers: await readProviderStatuses(app) };
+}
+
+async function database({ db, clock }: App, context: WriteContext): Promise<Check> {
   try {
     const took = await probeWrite(db, clock, context);
     return graded(took, bounds.write, `A write took ${String(took)} ms.`);
@@ -72,14 +104,14 @@ async function database({ db, clock }: StatusDependencies, context: WriteContext
   }
 }
 
-async function migrations({ db }: StatusDependencies): Promise<Check> {
+async function migrations({ db }: App): Promise<Check> {
   const { length } = await pendingMigrations(db);
   if (length > 0) return down(`${String(length)} migrations are pending. Run till db migrate.`);
   return { status: "ok", message: "The store is up to date." };
 }
 
-function scheduler({ clock, lastTickAt }: StatusDependencies, held: ReadonlySet<string>): Check {
-  const tick = lastTickAt();
+function scheduler({ clock, running }: App, held: ReadonlySet<string>): Check {
+  const tick = running?.lastTickAt() ?? null;
   if (tick !== null) {
     const silence = Math.max(0, clock.now() - tick);
     return graded(silence, bounds.tick, `It last ran ${String(silence)} ms ago.`);
@@ -89,15 +121,21 @@ function scheduler({ clock, lastTickAt }: StatusDependencies, held: ReadonlySet<
     : { status: "unknown", message: "No server seems to be running on this store." };
 }
 
-async function outbox({ db, clock }: StatusDependencies): Promise<Check> {
+async function outbox({ db, clock }: App): Promise<Check> {
   const oldest = await oldestWaitingEvent(db);
   if (oldest === null) return { status: "ok", message: "No event is waiting." };
   const age = Math.max(0, clock.now() - oldest);
   return graded(age, bounds.outbox, `The oldest event has waited ${String(age)} ms.`);
 }
 
-async function wallets({ holdUse }: StatusDependencies): Promise<Check> {
-  const uses = await holdUse();
+/** `now` is the time up to which a backup is due by the schedule. */
+async function backup({ db, config }: App, now: Instant): Promise<Check> {
+  const dueAt = config.backupSchedule === null ? null : lastTime(config.backupSchedule, now);
+  return backupCheck(await readBackupRecord(db), dueAt, now);
+}
+
+/** Checks the price with the largest used share of its payment amounts. */
+export function walletsCheck(uses: readonly HoldUse[]): Check {
   const [use] = uses.toSorted((one, other) => shareOf(other) - shareOf(one));
   if (use === undefined) return { status: "ok", message: "No payment amounts are reserved." };
   const percent = Math.floor(shareOf(use) * 100);
@@ -109,40 +147,19 @@ async function wallets({ holdUse }: StatusDependencies): Promise<Check> {
   );
 }
 
-async function disk({ freeBytes }: StatusDependencies): Promise<Readonly<Record<string, Check>>> {
-  const free = await freeBytes();
-  if (free === null) return {};
-  const message = `${String(Math.floor(free / mebibyte))} MiB free.`;
-  return { disk: graded(-free, bounds.disk, message) };
+/** Checks the store's disk; null for PostgreSQL, which may be on another machine. */
+async function disk({ config }: App): Promise<Check | null> {
+  if (config.databaseUrl !== null) return null;
+  const { bavail, bsize } = await statfs(config.dataDir);
+  return diskCheck(bavail * bsize);
+}
+
+/** Checks the number of free bytes. */
+export function diskCheck(free: number): Check {
+  return graded(-free, bounds.disk, `${String(Math.floor(free / mebibyte))} MiB free.`);
 }
 
 /** Returns a check under its name; an empty record without one. */
 function named(name: string, check: Check | null): Readonly<Record<string, Check>> {
   return check === null ? {} : { [name]: check };
-}
-
-/** The status of the installation. */
-export interface StatusService {
-  /** Returns the status of every configured provider as recorded in the store. */
-  providers(): Promise<readonly ProviderStatus[]>;
-  /** Runs the checks now, and adds the current backlogs. The context is that of the test write to the store. */
-  status(context: WriteContext): Promise<OperationsStatus>;
-  /** Returns a worker that runs the checks periodically and stores the results. */
-  prober(server: string, context: WriteContext): Worker;
-}
-
-export function makeStatusService(deps: StatusDependencies): StatusService {
-  const { db, clock } = deps;
-  const look = makeStatusReader(deps);
-  return {
-    providers: () => providerStatuses(deps),
-    async status(context) {
-      const report = await look(context);
-      const checkedAt = clock.now();
-      const backlogs = await readBacklogs(db, checkedAt, deliveryBacklog);
-      const auditHead = await claimedHead(db);
-      return { ...report, ...backlogs, auditHead, checkedAt, infrastructure: overall(report) };
-    },
-    prober: (server, context) => makeProber({ db, clock, server, context, look }),
-  };
 }

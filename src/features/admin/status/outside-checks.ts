@@ -1,3 +1,4 @@
+import { perApp } from "../../../app.ts";
 import {
   day,
   hour,
@@ -44,6 +45,11 @@ export function makeCertificateCheck(
     return known.check;
   };
 }
+
+/** Returns the check of the certificate of the public URL. */
+export const certificateCheckOf = perApp(({ config, clock }) =>
+  makeCertificateCheck(config.baseUrl, clock),
+);
 
 /** Checks that a certificate is trusted and does not end soon. A server that cannot be reached from here is not bad. */
 export function certificateCheck(

@@ -1,32 +1,42 @@
-import type { Clock } from "../../../kernel/clock.ts";
-import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/provider-store.ts";
+import type { App } from "../../../app.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../../platform/database/database.ts";
+import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/provider-store.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
+import { networkReadersOf } from "../../payments/networks/readers.ts";
 import { watchWorkerName } from "../../payments/wake.ts";
+import type { Watcher } from "../../payments/watcher/watcher.ts";
 import { networkHealth, providerHealth } from "./health.ts";
 import type { ProviderStatus } from "./report.ts";
-import type { StatusSources } from "./status-sources.ts";
+
+/** The parts of a watcher that the status reads. */
+type ProviderWatcher = Pick<Watcher, "network" | "providers" | "health">;
+
+/** Returns the status of every configured provider as recorded in the store. */
+export function readProviderStatuses(app: App): Promise<ProviderStatus[]> {
+  const readers = [...networkReadersOf(app).values()];
+  return providerStatuses(
+    app,
+    readers.map(({ watcher }) => watcher),
+  );
+}
 
 /**
  * Returns the status of every configured provider, by network and in order of preference. The provider in use has the
  * status of the network's reading. A network without a provider has one entry named `none`.
  */
 export async function providerStatuses(
-  deps: { readonly db: Reader; readonly clock: Clock } & Pick<
-    StatusSources,
-    "networks" | "watchers" | "holdsLease"
-  >,
+  app: App,
+  watchers: readonly ProviderWatcher[],
 ): Promise<ProviderStatus[]> {
-  const { db, clock } = deps;
+  const { db, clock, networks, leases } = app;
   const now = clock.now();
   const held = await heldLeases(db, now);
   const states = await networkStates(db);
   const alarms = await countOpenAlarms(db);
   const stored = await storedProviders(db);
-  return deps.networks.flatMap((network): ProviderStatus[] => {
+  return [...networks.enabled.values()].flatMap((network): ProviderStatus[] => {
     const { id } = network;
-    const watcher = deps.watchers.find((each) => each.network.id === id);
+    const watcher = watchers.find((each) => each.network.id === id);
     const lease = watchWorkerName(id);
     const rows = stored.filter((row) => row.network === id);
     const names = watcher?.providers ?? [];
@@ -41,7 +51,7 @@ export async function providerStatuses(
         state: states.get(id) ?? null,
         isWatched,
         alarms: alarms.get(id) ?? 0,
-        own: deps.holdsLease(lease) ? (watcher?.health() ?? null) : null,
+        own: leases.holds(lease) ? (watcher?.health() ?? null) : null,
       },
       now,
     );

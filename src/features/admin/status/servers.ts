@@ -1,7 +1,7 @@
 import { day, toIso, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Database, Reader, WriteContext } from "../../../platform/database/database.ts";
 import { serverProbes } from "../table.ts";
-import { freshFor, type ServerSettings } from "./report.ts";
+import { freshFor, type Report, type ServerSettings } from "./report.ts";
 
 // Imported by commands that must start fast, so this file imports little.
 
@@ -17,7 +17,7 @@ export interface KnownServer {
 const keptFor = 7 * day;
 
 /**
- * Records that a server runs, with its settings; its prober then keeps the row fresh.
+ * Records that a server runs, with its settings; its status worker then keeps the row fresh.
  * @param isAlone true if the store has only one server at a time: then all others have ended
  */
 export async function recordServer(
@@ -33,6 +33,22 @@ export async function recordServer(
     if (isAlone) await tx.update(serverProbes, { endedAt: now }, "WHERE ended_at IS NULL");
     const report = { checks: {}, providers: [] };
     await tx.insert(serverProbes, { server, checkedAt: now, report, settings, endedAt: null });
+  });
+}
+
+/** Stores a server's check results, for processes that cannot run the checks, in the row that `recordServer` has made. */
+export async function recordReport(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  context: WriteContext,
+  server: string,
+  report: Report,
+): Promise<void> {
+  const checkedAt = clock.now();
+  await db.write(context, async (tx) => {
+    const where = "WHERE server = $1";
+    if ((await tx.update(serverProbes, { checkedAt, report }, where, [server])) > 0) return;
+    const unknown = { settings: null, endedAt: null };
+    await tx.insertIfAbsent(serverProbes, { server, checkedAt, report, ...unknown });
   });
 }
 

@@ -6,13 +6,8 @@ import { headBroken, readHead } from "../../../platform/audit/head.ts";
 import { oldestUnsealed } from "../../../platform/audit/sealer.ts";
 import { lastRuns, type CronTask } from "../../../platform/jobs/cron.ts";
 import { intervalOf } from "../../../platform/jobs/cron-line.ts";
+import type { RatesHealth } from "../../rates/rates.ts";
 import type { Check } from "./health.ts";
-
-/** Status of exchange rates: `down` if a pair has no quote. */
-export interface RatesReport {
-  readonly status: "ok" | "degraded" | "down";
-  readonly problems: readonly string[];
-}
 
 /** A running server seals audit entries within seconds. */
 const unsealedMax = 1 * minute;
@@ -63,7 +58,7 @@ export async function cronCheck(
  * Checks that the configured pairs have quotes. At worst degraded, because only invoices in other currencies are
  * affected.
  */
-export function ratesCheck({ status, problems }: RatesReport): Check {
+export function ratesCheck({ status, problems }: Pick<RatesHealth, "status" | "problems">): Check {
   if (status === "ok") return { status, message: "All pairs have quotes." };
   return {
     status: "degraded",

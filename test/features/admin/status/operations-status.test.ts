@@ -1,17 +1,24 @@
 // The bounds of the checks, without a server.
+import { tmpdir } from "node:os";
 import { expect } from "chai";
 import type { Check } from "../../../../src/features/admin/status/health.ts";
-import { makeStatusReader } from "../../../../src/features/admin/status/operations-status.ts";
-import type { StatusSources } from "../../../../src/features/admin/status/status-sources.ts";
+import {
+  diskCheck,
+  runChecks,
+  walletsCheck,
+} from "../../../../src/features/admin/status/operations-status.ts";
+import type { App } from "../../../../src/app.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
-import { systemActor } from "../../../../src/kernel/actor.ts";
+import type { Config } from "../../../../src/platform/config/config.ts";
+import type { Networks } from "../../../../src/platform/config/enabled-networks.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { events } from "../../../../src/platform/events/table.ts";
-import { createLeases } from "../../../../src/platform/jobs/leases.ts";
+import { noRates } from "../../../../src/platform/rates/plan.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { stillClock } from "../../../support/app.ts";
-import { auditKey } from "../../../support/secret.ts";
+import { appOf } from "../../../support/context.ts";
+import { serverSecret } from "../../../support/secret.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
@@ -25,21 +32,27 @@ anyStore("the checks of an installation", (store) => {
     db = await store.open();
   });
 
-  const sources: StatusSources = {
-    networks: [],
-    auditKey,
-    watchers: [],
-    holdsLease: () => false,
-    lastTickAt: () => now,
-    schedule: [],
-    holdUse: () => Promise.resolve([]),
-    rates: null,
-    backupDueAt: () => null,
-    certificate: () => Promise.resolve(null),
-    freeBytes: () => Promise.resolve(null),
+  const settings = {
+    backupSchedule: null,
+    baseUrl: null,
+    databaseUrl: "postgres://elsewhere.example",
+    dataDir: tmpdir(),
+    rates: noRates,
+  } as unknown as Config;
+  const hooks = {
+    maintenanceTasks: () => Promise.resolve([]),
+  } as unknown as App["hooks"];
+  const networks = { enabled: new Map(), known: new Map() } as unknown as Networks;
+  const ticking = (lastTickAt: number) => ({
+    wake: () => undefined,
+    nudge: () => undefined,
+    lastTickAt: () => lastTickAt,
+  });
+  const parts = { clock, secret: serverSecret, config: settings, networks, hooks };
+  const checksWith = async (changes: Partial<App>, on: Database = db) => {
+    const app = appOf({ ...parts, db: on, running: ticking(now), ...changes });
+    return (await runChecks(app, testContext)).checks;
   };
-  const checksWith = async (changes: Partial<StatusSources>, on: Database = db) =>
-    (await makeStatusReader({ db: on, clock, ...sources, ...changes })(testContext)).checks;
   const told = (check: Check | undefined) => `${check?.status ?? ""}: ${check?.message ?? ""}`;
 
   it("are those that the installation has", async () => {
@@ -48,21 +61,24 @@ anyStore("the checks of an installation", (store) => {
     const checks = await checksWith({});
     expect(Object.keys(checks)).to.deep.equal(names);
     for (const [name, { status }] of Object.entries(checks)) expect(status, name).to.equal("ok");
+    const pair = { name: "EUR/USD", fixed: null, sources: [] };
     const more = await checksWith({
-      rates: () => Promise.resolve({ status: "down", problems: ["EUR/USD: stale"] }),
-      certificate: () => Promise.resolve({ status: "ok", message: "valid" }),
-      freeBytes: () => Promise.resolve(2_048 * mebibyte),
+      config: {
+        ...settings,
+        rates: { ...noRates, pairs: [pair as never] },
+        baseUrl: "https://127.0.0.1:1",
+        databaseUrl: null,
+      },
     });
     expect(Object.keys(more)).to.deep.equal([...names, "rates", "disk", "certificate"]);
   });
 
-  it("of the disk warn below a gibibyte, and fail below 64 MiB", async () => {
-    const free = async (bytes: number) =>
-      told((await checksWith({ freeBytes: () => Promise.resolve(bytes) }))["disk"]);
-    expect(await free(1_024 * mebibyte)).to.equal("ok: 1024 MiB free.");
-    expect(await free(1_024 * mebibyte - 1)).to.equal("degraded: 1023 MiB free.");
-    expect(await free(64 * mebibyte)).to.equal("degraded: 64 MiB free.");
-    expect(await free(64 * mebibyte - 1)).to.equal("down: 63 MiB free.");
+  it("of the disk warn below a gibibyte, and fail below 64 MiB", () => {
+    const free = (bytes: number) => told(diskCheck(bytes));
+    expect(free(1_024 * mebibyte)).to.equal("ok: 1024 MiB free.");
+    expect(free(1_024 * mebibyte - 1)).to.equal("degraded: 1023 MiB free.");
+    expect(free(64 * mebibyte)).to.equal("degraded: 64 MiB free.");
+    expect(free(64 * mebibyte - 1)).to.equal("down: 63 MiB free.");
   });
 
   it("of the store warn if a write takes more than a second, and fail after 15", async () => {
@@ -85,7 +101,7 @@ anyStore("the checks of an installation", (store) => {
 
   it("of the scheduler warn after five seconds of silence, and fail after 15", async () => {
     const silent = async (silence: number) =>
-      told((await checksWith({ lastTickAt: () => clock.now() - silence }))["scheduler"]);
+      told((await checksWith({ running: ticking(clock.now() - silence) }))["scheduler"]);
     expect(await silent(5 * second)).to.equal("ok: It last ran 5000 ms ago.");
     expect(await silent(5 * second + 1)).to.equal("degraded: It last ran 5001 ms ago.");
     expect(await silent(15 * second)).to.equal("degraded: It last ran 15000 ms ago.");
@@ -94,10 +110,10 @@ anyStore("the checks of an installation", (store) => {
   });
 
   it("of the scheduler and the schedule are unknown unless a server runs", async () => {
-    const without = { lastTickAt: () => null };
+    const without = { running: null };
     const none = await checksWith(without);
     expect([none["scheduler"]?.status, none["cron"]?.status]).to.deep.equal(["unknown", "unknown"]);
-    const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
+    const { leases } = appOf({ db, clock });
     expect(await leases.acquire("somebody", minute)).not.to.equal(null);
     const other = await checksWith(without);
     expect(told(other["scheduler"])).to.equal("ok: A server is running on this store.");
@@ -135,14 +151,12 @@ anyStore("the checks of an installation", (store) => {
     expect(await waited(-second)).to.equal(`ok: ${waits(0)}`);
   });
 
-  it("of the payment amounts name the price with the largest used share", async () => {
+  it("of the payment amounts name the price with the largest used share", () => {
     const token = { symbol: "USDT", decimals: 6 };
     const use = (price: bigint, used: number) =>
       ({ price, used, total: 100, network: "tron", token }) as never;
-    const { wallets } = await checksWith({
-      holdUse: () => Promise.resolve([use(1_000_000n, 20), use(25_000_000n, 60)]),
-    });
-    expect(told(wallets)).to.equal(
+    const busiest = walletsCheck([use(1_000_000n, 20), use(25_000_000n, 60)]);
+    expect(told(busiest)).to.equal(
       "degraded: The busiest address uses 60 % of its payment amounts near 25.00 USDT on tron.",
     );
   });

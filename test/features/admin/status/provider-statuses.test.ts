@@ -1,13 +1,11 @@
 import { expect } from "chai";
 import { providerStatuses } from "../../../../src/features/admin/status/provider-statuses.ts";
 import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
-import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { createIds } from "../../../../src/kernel/id.ts";
 import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
 import { writeProviders } from "../../../../src/platform/chain/state/provider-store.ts";
-import { createLeases } from "../../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import type { Networks } from "../../../../src/platform/config/enabled-networks.ts";
+import { appOf } from "../../../support/context.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
@@ -16,12 +14,9 @@ anyStore("the providers of several networks", (store) => {
   it("have the status of their own network's reading, and that of the others as stored", async () => {
     const db = await store.open();
     const clock = { now: () => now };
-    const leases = createLeases({
-      db,
-      clock,
-      ids: createIds(systemRandom),
-      actor: systemActor("leases"),
-    });
+    const enabled = new Map(["ethereum", "base", "tron"].map((id) => [id, { id }] as const));
+    const app = appOf({ db, clock, networks: { enabled } as unknown as Networks });
+    const another = appOf({ db, clock });
     const health = (
       place: number,
       provider: string,
@@ -51,22 +46,17 @@ anyStore("the providers of several networks", (store) => {
       const ofTron = [health(0, "tron-1"), health(1, "tron-2", behind)];
       await writeProviders(tx, "tron", ofTron, now - second);
     });
-    for (const id of ["base", "tron"]) await leases.acquire(watchWorkerName(id), minute);
+    await app.leases.acquire(watchWorkerName("base"), minute);
+    await another.leases.acquire(watchWorkerName("tron"), minute);
     const watcher = (id: string, providers: readonly string[], problem: string | null) => ({
       network: { id } as never,
       providers,
       health: () => ({ problem, heldPayments: 0 }),
     });
-    const statuses = await providerStatuses({
-      db,
-      clock,
-      networks: ["ethereum", "base", "tron"].map((id) => ({ id }) as never),
-      watchers: [
-        watcher("tron", ["tron-1", "tron-2"], "another server's problem"),
-        watcher("base", ["base-1", "base-2"], "It is slow."),
-      ],
-      holdsLease: (name) => name === watchWorkerName("base"),
-    });
+    const statuses = await providerStatuses(app, [
+      watcher("tron", ["tron-1", "tron-2"], "another server's problem"),
+      watcher("base", ["base-1", "base-2"], "It is slow."),
+    ]);
     expect(statuses).to.deep.equal([
       {
         network: "ethereum",

@@ -1,11 +1,18 @@
 import * as z from "zod";
-import { pageParameters } from "../../../api/declare/list.ts";
-import { describeFields } from "../../../api/declare/field-descriptions.ts";
-import { datetime, id, listRecord, record, responseRecord } from "../../../api/declare/record.ts";
-import { PaymentRecord, platformPaymentQuery } from "../../payments/records.ts";
-import { WebhookDeliveryRecord } from "../../webhooks/records.ts";
-import { deliveryStatuses } from "../../webhooks/status.ts";
-import { healths } from "../status/health.ts";
+import { pageParameters } from "../../api/declare/list.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { datetime, id, listRecord, record, responseRecord } from "../../api/declare/record.ts";
+import { toIso } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import type { FailedJob } from "../../platform/jobs/inspection.ts";
+import { presentPayment, type PaymentView } from "../payments/records.ts";
+import { PaymentRecord, platformPaymentQuery } from "../payments/records.ts";
+import type { PlatformDelivery } from "../webhooks/delivery/operator-queries.ts";
+import { presentDelivery, WebhookDeliveryRecord } from "../webhooks/records.ts";
+import { deliveryStatuses } from "../webhooks/status.ts";
+import type { Owned } from "./oversight.ts";
+import { healths } from "./status/health.ts";
 
 const owner = { organizationId: id("organization"), organizationName: z.string() };
 
@@ -136,3 +143,39 @@ export const platformDeliveryQuery = {
   organizationId: id("organization").optional(),
   status: z.enum(deliveryStatuses).optional(),
 };
+
+export function presentPlatformPayments(
+  page: Page<Owned<PaymentView>>,
+): z.input<typeof AdminPaymentListRecord> {
+  return mapPage(page, presentPlatformPayment);
+}
+
+/** Presents a payment with its organization. */
+export function presentPlatformPayment({ of, ...owner }: Owned<PaymentView>) {
+  return { ...presentPayment(of), ...owner };
+}
+
+export function presentPlatformDeliveries(
+  page: Page<Owned<PlatformDelivery>>,
+): z.input<typeof AdminWebhookDeliveryListRecord> {
+  return mapPage(page, ({ of, ...owner }) => ({
+    ...presentDelivery(of),
+    ...owner,
+    url: of.url,
+  }));
+}
+
+export function presentFailedJobs(
+  page: Page<FailedJob>,
+): z.input<typeof AdminFailedQueueJobListRecord> {
+  return mapPage(page, presentFailedJob);
+}
+
+export function presentFailedJob(job: FailedJob) {
+  return {
+    ...job,
+    organizationId: job.organizationId as Id<"organization"> | null,
+    createdAt: toIso(job.createdAt),
+    failedAt: toIso(job.failedAt),
+  };
+}

@@ -1,10 +1,17 @@
-import { paymentSorts } from "../../payments/filters.ts";
-import { paymentStatuses } from "../../payments/payment-status.ts";
-import { commandsOf, neededOrganization, pageFlags } from "../../../api/declare/command.ts";
-import type { Id } from "../../../kernel/id.ts";
-import type { OversightService } from "./queries.ts";
+import type { App } from "../../app.ts";
+import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
+import type { Id } from "../../kernel/id.ts";
+import { paymentSorts } from "../payments/filters.ts";
+import { paymentStatuses } from "../payments/payment-status.ts";
+import { readPaymentQuery } from "../payments/records.ts";
+import {
+  PlatformPaymentQuery,
+  presentPlatformPayment,
+  presentPlatformPayments,
+} from "./oversight-records.ts";
+import { getOwnedPayment, listOwnedPayments } from "./oversight.ts";
 
-const command = commandsOf<OversightService>();
+const command = commandsOf<App>();
 
 export const paymentCommands = [
   command({
@@ -58,9 +65,7 @@ export const paymentCommands = [
       "till payments list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status confirmed --json",
     ],
     effect: "read",
-    async handle(service, call) {
-      const { PlatformPaymentQuery } = await import("./records.ts");
-      const { readPaymentQuery } = await import("../../payments/records.ts");
+    handle(app, call) {
       const query = call.parse(PlatformPaymentQuery, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
@@ -78,11 +83,9 @@ export const paymentCommands = [
         paidTo: call.flag("paid-to"),
         sort: call.flag("sort"),
       });
-      return service.listPayments(readPaymentQuery(query));
+      return listOwnedPayments(app, readPaymentQuery(query));
     },
-    async present(page) {
-      return (await import("./present.ts")).presentPlatformPayments(page);
-    },
+    present: presentPlatformPayments,
     columns: [
       "id",
       "organizationName",
@@ -107,10 +110,8 @@ export const paymentCommands = [
       "till payments show pay_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) => service.findPayment(call.argument("paymentId") as Id<"payment">),
-    async present(payment) {
-      return (await import("./present.ts")).presentPlatformPayment(payment);
-    },
+    handle: (app, call) => getOwnedPayment(app, call.argument("paymentId") as Id<"payment">),
+    present: presentPlatformPayment,
     columns: [
       "id",
       { title: "Organization", value: (one) => `${one.organizationName} (${one.organizationId})` },

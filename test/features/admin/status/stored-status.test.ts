@@ -1,10 +1,10 @@
 import { expect } from "chai";
+import { recordReport, recordServer } from "../../../../src/features/admin/status/servers.ts";
 import {
-  makeProber,
   readBacklogs,
   readLastReport,
-} from "../../../../src/features/admin/status/probes.ts";
-import { recordServer } from "../../../../src/features/admin/status/servers.ts";
+  withDeliveries,
+} from "../../../../src/features/admin/status/stored-status.ts";
 import { serverProbes } from "../../../../src/features/admin/table.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
@@ -31,15 +31,10 @@ anyStore("the stored checks of servers", (store) => {
     await recordServer({ db, clock }, testContext, "known", settings, false);
     const check = { status: "ok", message: "Fine." } as const;
     const report = { checks: { database: check }, providers: [] };
-    const run = (server: string) => {
-      const look = () => Promise.resolve(report);
-      const prober = makeProber({ db, clock, server, context: testContext, look });
-      return prober.run(new AbortController().signal);
-    };
-    clock.advance(second);
-    expect(await run("known")).to.equal(false);
-    clock.advance(second);
-    expect(await run("lost")).to.equal(false);
+    for (const server of ["known", "lost"]) {
+      clock.advance(second);
+      await recordReport({ db, clock }, testContext, server, report);
+    }
     const row = { report, endedAt: null };
     expect(await db.find(serverProbes, "ORDER BY server")).to.deep.equal([
       { ...row, server: "known", checkedAt: now + second, settings },
@@ -57,12 +52,17 @@ anyStore("the stored checks of servers", (store) => {
       later: 6,
       oldestDueAt: null,
     };
-    const { queues, webhooks } = await readBacklogs(db, now, () => Promise.resolve(deliveries));
-    expect(webhooks).to.equal(deliveries);
     const none = { waiting: 0, active: 0, delayed: 0, failed: 0 };
-    expect(queues).to.deep.equal([
-      { queue: "webhooks", waiting: 3, active: 2, delayed: 6, failed: 3 },
-      ...["chain", "billing", "maintenance"].map((queue) => ({ queue, ...none })),
-    ]);
+    const { queues } = await readBacklogs(db, now);
+    expect(queues).to.deep.equal(
+      ["webhooks", "chain", "billing", "maintenance"].map((queue) => ({ queue, ...none })),
+    );
+    expect(withDeliveries({ queue: "webhooks", ...none }, deliveries)).to.deep.equal({
+      queue: "webhooks",
+      waiting: 3,
+      active: 2,
+      delayed: 6,
+      failed: 3,
+    });
   });
 });
