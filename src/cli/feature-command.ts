@@ -1,11 +1,11 @@
+import type { App } from "../app.ts";
 import type { Command, CommandCall, Looked, Summary } from "../api/declare/command.ts";
 import type { CsvContent } from "../api/declare/csv.ts";
-import type { ServiceName, ServiceOf } from "../compose/services.ts";
 import { callOf, propertyOf, type GivenCall } from "./command-call.ts";
 import { missing } from "./failures/refusals.ts";
 import { printPreview } from "./look-first/preview.ts";
 import { makeTrial } from "./look-first/trial.ts";
-import { openService, type OpenStore } from "./open-store.ts";
+import { openForCommand, type OpenStore } from "./open-store.ts";
 import { resolveExternalIds } from "./known/external-ids.ts";
 import { chooseOrganization, findNamed, needsOrganization } from "./organization.ts";
 import { printRecord, printSection } from "./terminal/output.ts";
@@ -24,14 +24,13 @@ export interface CommandArguments {
 }
 
 /**
- * Runs a feature's command: completes the flags, parses input by the API's schema, calls the service, prints the
+ * Runs a feature's command: completes the flags, parses input by the API's schema, calls the function, prints the
  * record. A write first reads what it is about; before a question and in a dry run, it is tried out and rolled back, so
  * that the values before and after can be shown.
  */
-export async function runFeatureCommand<Name extends ServiceName>(
+export async function runFeatureCommand(
   terminal: Terminal,
-  command: Command<ServiceOf<Name>>,
-  name: Name,
+  command: Command<App>,
   given: CommandArguments,
 ): Promise<void> {
   const flags = await complete(terminal, command, given.flags);
@@ -52,13 +51,12 @@ export async function runFeatureCommand<Name extends ServiceName>(
   const needsConsent = !isTrial && (command.confirm?.(call, "") ?? null) !== null;
   if (needsConsent) requireConsent(terminal);
 
-  const opened = await openService(terminal, flags, name, command.effect === "read");
+  const opened = await openForCommand(terminal, flags, command.effect === "read");
   try {
     const run = { terminal, command, given: givenCall, call, bar, opened };
     await findNames(run);
     const isAsked = needsConsent && !terminal.assumesYes;
-    const looked =
-      isAsked || isTrial ? ((await command.look?.(opened.service, call)) ?? null) : null;
+    const looked = isAsked || isTrial ? ((await command.look?.(opened.app, call)) ?? null) : null;
     const { organization } = givenCall.named;
     if (organization !== null && looked === null && command.effect !== "read") {
       terminal.talk(`Organization: ${organization.name} (${organization.id})`);
@@ -82,19 +80,20 @@ export async function runFeatureCommand<Name extends ServiceName>(
 }
 
 /** A command whose store is open. */
-interface Run<Service> {
+interface Run {
   readonly terminal: Terminal;
-  readonly command: Command<Service>;
+  readonly command: Command<App>;
   readonly given: GivenCall;
   readonly call: CommandCall;
   readonly bar: ProgressBar;
-  readonly opened: OpenStore<Service>;
+  readonly opened: OpenStore;
 }
 
 /** Finds the organizations and invoices that the command line names, and puts their ids in the place of their names. */
-async function findNames<Service>({ command, given, call, opened }: Run<Service>): Promise<void> {
+async function findNames({ command, given, call, opened }: Run): Promise<void> {
   const { arguments: values, flags, named } = given;
-  const { db, organization: setting } = opened;
+  const { app, organization: setting } = opened;
+  const { db } = app;
   const stated = call.flag("organization");
   if (stated !== undefined || needsOrganization(command.flags, call)) {
     named.organization = await chooseOrganization(db, stated, setting);
@@ -112,18 +111,18 @@ async function findNames<Service>({ command, given, call, opened }: Run<Service>
 }
 
 /** Runs the command's write, rolls it back and returns its result. */
-async function tryOut<Service>(
-  { terminal, command, given, bar, opened }: Run<Service>,
+async function tryOut(
+  { terminal, command, given, bar, opened }: Run,
   looked: Looked | null,
 ): Promise<{ result: unknown; shown: unknown }> {
   const trial = makeTrial();
   const call = callOf(terminal, given, trial);
-  const result = await trial.resultOf(command.handle(opened.service, call, looked));
+  const result = await trial.resultOf(command.handle(opened.app, call, looked));
   bar.end();
   return { result, shown: await command.present(result) };
 }
 
-async function runDry<Service>(run: Run<Service>, looked: Looked | null): Promise<void> {
+async function runDry(run: Run, looked: Looked | null): Promise<void> {
   const { terminal, command, given, call, opened } = run;
   const { result, shown } = await tryOut(run, looked);
   if (looked !== null && terminal.form === "people") {
@@ -139,9 +138,9 @@ async function runDry<Service>(run: Run<Service>, looked: Looked | null): Promis
 }
 
 /** Prints the record of a command, or its summary for people. */
-async function show<Service>(
+async function show(
   screen: Terminal,
-  command: Command<Service>,
+  command: Command<App>,
   shown: unknown,
   summary: Summary | null,
 ): Promise<void> {
@@ -154,7 +153,7 @@ async function show<Service>(
 }
 
 /** Shows what the command is about, and asks for consent. */
-async function ask<Service>(run: Run<Service>, looked: Looked | null): Promise<void> {
+async function ask(run: Run, looked: Looked | null): Promise<void> {
   const { terminal, command, call } = run;
   const canBeShown = looked !== null && ("before" in looked || "changes" in looked);
   const after = command.effect === "write" && canBeShown ? (await tryOut(run, looked)).shown : null;
@@ -163,12 +162,12 @@ async function ask<Service>(run: Run<Service>, looked: Looked | null): Promise<v
 }
 
 /** Runs the command and prints its record, which it returns. */
-async function act<Service>(
-  { command, given, call, bar, opened }: Run<Service>,
+async function act(
+  { command, given, call, bar, opened }: Run,
   looked: Looked | null,
   screen: Terminal,
 ): Promise<unknown> {
-  const result = await command.handle(opened.service, call, looked);
+  const result = await command.handle(opened.app, call, looked);
   if (command.isCsv) {
     const { printCsv } = await import("./terminal/csv-output.ts");
     const file = call.flag("output");
@@ -192,14 +191,14 @@ async function act<Service>(
 }
 
 /** Continues with the person at the terminal, and names the next command. */
-async function goOn<Service>(run: Run<Service>, shown: unknown): Promise<void> {
+async function goOn(run: Run, shown: unknown): Promise<void> {
   const { terminal, command, given, call, opened } = run;
   const isPersonThere =
     terminal.form === "people" &&
     terminal.isInteractive &&
     terminal.surroundings.stdout.isTTY === true;
   if (command.interact !== null && isPersonThere && given.flags["list"] !== true) {
-    await command.interact(opened.service, call, shown, personAt(terminal));
+    await command.interact(opened.app, call, shown, personAt(terminal));
   }
   if (command.effect === "read") return;
   if (!opened.isUsualStore) terminal.talk(`Store: ${opened.storeName}`);
@@ -207,7 +206,7 @@ async function goOn<Service>(run: Run<Service>, shown: unknown): Promise<void> {
 }
 
 /** Returns the flags that the command prompts for, because they are missing. */
-function asksOf<Service>(command: Command<Service>, flags: CommandArguments["flags"]) {
+function asksOf(command: Command<App>, flags: CommandArguments["flags"]) {
   return command.flags.flatMap(({ flags: declared, ask }) => {
     const [name = ""] = declared.split(" ");
     const property = propertyOf(name.slice(2));
@@ -216,9 +215,9 @@ function asksOf<Service>(command: Command<Service>, flags: CommandArguments["fla
 }
 
 /** Prompts for missing flags; without a terminal, reports all of them at once. */
-async function complete<Service>(
+async function complete(
   terminal: Terminal,
-  command: Command<Service>,
+  command: Command<App>,
   flags: CommandArguments["flags"],
 ): Promise<Record<string, string | boolean | undefined>> {
   const completed = { ...flags };

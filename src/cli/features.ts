@@ -1,114 +1,47 @@
 import type { App } from "../app.ts";
 import type { Command } from "../api/declare/command.ts";
 import type { Operation } from "../api/declare/operation.ts";
-import type { ServiceName, ServiceOf } from "../compose/services.ts";
-
-/** Commands that are declared together. */
-export interface CommandList<Name extends ServiceName> {
-  /** The service that they call. */
-  readonly service: Name;
-  readonly load: () => Promise<readonly Command<ServiceOf<Name>>[]>;
-}
-
-function list<Name extends ServiceName>(
-  service: Name,
-  load: CommandList<Name>["load"],
-): CommandList<Name> {
-  return { service, load };
-}
 
 /** The commands of those operations that declare a command line. */
-function operations(load: () => Promise<readonly Operation<App>[]>): CommandList<"app"> {
-  return list("app", async () => {
-    const { commandsFrom } = await import("./from-operation.ts");
-    return commandsFrom(await load());
-  });
+async function fromOperations(
+  operations: readonly Operation<App>[],
+): Promise<readonly Command<App>[]> {
+  const { commandsFrom } = await import("./from-operation.ts");
+  return commandsFrom(operations);
 }
 
 /** The commands of all features, in the order of the help. Each list is loaded when one of its commands runs. */
 export const commandLists = {
-  admin: list("app", async () => (await import("../features/admin/commands.ts")).adminCommands),
-  user: list("app", async () => (await import("../features/auth/commands.ts")).userCommands),
-  customer: operations(
-    async () => (await import("../features/customers/api.ts")).customerOperations,
-  ),
-  apiKey: list(
-    "app",
-    async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
-  ),
-  wallet: list("app", async () => (await import("../features/wallets/commands.ts")).walletCommands),
-  invoice: list(
-    "app",
-    async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
-  ),
-  payment: list(
-    "app",
-    async () => (await import("../features/admin/payment-commands.ts")).paymentCommands,
-  ),
-  queue: list(
-    "app",
-    async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
-  ),
-  webhook: list(
-    "app",
-    async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
-  ),
-  endpoint: list(
-    "app",
-    async () => (await import("../features/webhooks/endpoint-commands.ts")).endpointCommands,
-  ),
-  transfer: list(
-    "app",
-    async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
-  ),
-  receipt: list(
-    "app",
-    async () => (await import("../features/receipts/commands.ts")).receiptCommands,
-  ),
-  refund: list("app", async () => (await import("../features/refunds/commands.ts")).refundCommands),
-  decision: list(
-    "app",
-    async () =>
-      (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
-  ),
-  paymentPolicy: list(
-    "app",
-    async () => (await import("../features/organizations/commands.ts")).paymentPolicyCommands,
-  ),
-  paymentLink: list(
-    "app",
-    async () => (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
-  ),
-  branding: list(
-    "app",
-    async () => (await import("../features/organizations/commands.ts")).brandingCommands,
-  ),
-  origin: list(
-    "app",
-    async () => (await import("../features/organizations/commands.ts")).originCommands,
-  ),
-  billing: list(
-    "app",
-    async () => (await import("../features/billing/commands.ts")).billingCommands,
-  ),
-  analytics: list(
-    "app",
-    async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
-  ),
-  export: list("app", async () => (await import("../features/exports/commands.ts")).exportCommands),
-  audit: list(
-    "app",
-    async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
-  ),
-  rate: list("app", async () => (await import("../features/rates/commands.ts")).rateCommands),
-  chain: list(
-    "app",
-    async () => (await import("../features/payments/networks/commands.ts")).chainCommands,
-  ),
-  sandbox: list(
-    "sandbox",
-    async () => (await import("../features/payments/sandbox/commands.ts")).sandboxCommands,
-  ),
+  admin: async () => (await import("../features/admin/commands.ts")).adminCommands,
+  user: async () => (await import("../features/auth/commands.ts")).userCommands,
+  customer: async () =>
+    fromOperations((await import("../features/customers/api.ts")).customerOperations),
+  apiKey: async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
+  wallet: async () => (await import("../features/wallets/commands.ts")).walletCommands,
+  invoice: async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
+  payment: async () => (await import("../features/admin/payment-commands.ts")).paymentCommands,
+  queue: async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
+  webhook: async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
+  endpoint: async () =>
+    (await import("../features/webhooks/endpoint-commands.ts")).endpointCommands,
+  transfer: async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
+  receipt: async () => (await import("../features/receipts/commands.ts")).receiptCommands,
+  refund: async () => (await import("../features/refunds/commands.ts")).refundCommands,
+  decision: async () =>
+    (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
+  paymentPolicy: async () =>
+    (await import("../features/organizations/commands.ts")).paymentPolicyCommands,
+  paymentLink: async () =>
+    (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
+  branding: async () => (await import("../features/organizations/commands.ts")).brandingCommands,
+  origin: async () => (await import("../features/organizations/commands.ts")).originCommands,
+  billing: async () => (await import("../features/billing/commands.ts")).billingCommands,
+  analytics: async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
+  export: async () => (await import("../features/exports/commands.ts")).exportCommands,
+  audit: async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
+  rate: async () => (await import("../features/rates/commands.ts")).rateCommands,
+  chain: async () => (await import("../features/payments/networks/commands.ts")).chainCommands,
+  sandbox: async () => (await import("../features/payments/sandbox/commands.ts")).sandboxCommands,
 } as const;
 
 export type CommandListName = keyof typeof commandLists;
@@ -128,7 +61,7 @@ export interface DescribedCommand extends Pick<
 /** Returns the commands as they are declared, for the build. */
 export async function describeCommands(): Promise<readonly DescribedCommand[]> {
   const described = await Promise.all(
-    Object.entries(commandLists).map(async ([list, { load }]) => {
+    Object.entries(commandLists).map(async ([list, load]) => {
       const commands: readonly Command[] = await load();
       return commands.map((command): DescribedCommand => ({
         list: list as CommandListName,

@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import type { Command as Program } from "commander";
-import type { ServiceName } from "../compose/services.ts";
 import { Defect } from "../kernel/errors.ts";
 import { programFile } from "../platform/files.ts";
 import { add, addDeclared, type OpenTerminal, type Options } from "./command-words.ts";
 import type { CommandArguments } from "./feature-command.ts";
-import type { CommandList, DescribedCommand } from "./features.ts";
+import type { DescribedCommand } from "./features.ts";
 
 /** The file of the build: see .config/build.mjs. */
 const file = programFile("cli/commands.json");
@@ -64,9 +63,9 @@ function addFeature(
     const terminal = await openTerminal(options);
     const { runFeatureCommand } = await import("./feature-command.ts");
     const { commandLists } = await import("./features.ts");
-    const { service, load }: CommandList<ServiceName> = commandLists[described.list];
-    const command = (await load()).find(({ name }) => name === described.name);
+    const commands = await commandLists[described.list]();
+    const command = commands.find(({ name }) => name === described.name);
     if (command === undefined) throw new Defect(`${described.name} is not in ${described.list}`);
-    await runFeatureCommand(terminal, command, service, call);
+    await runFeatureCommand(terminal, command, call);
   });
 }

@@ -1,6 +1,6 @@
+import type { App } from "../app.ts";
 import { makeApp } from "../make-app.ts";
 import { servingOf } from "../compose/servers.ts";
-import { makersOf, type ServiceName, type ServiceOf } from "../compose/services.ts";
 import { secretFor, secretOf } from "../compose/store-fingerprint.ts";
 import {
   isUsualStore,
@@ -12,7 +12,7 @@ import {
 } from "../compose/store-place.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/config.ts";
-import type { Database, Reader } from "../platform/database/database.ts";
+import type { Database } from "../platform/database/database.ts";
 import { openForReading } from "../platform/database/read-only.ts";
 import { currentVersion } from "../platform/database/schema/migrate.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
@@ -20,14 +20,12 @@ import { noMetrics } from "../platform/metrics/metrics.ts";
 import { passwordCost } from "../platform/secrets/passwords.ts";
 import { systemRandom } from "../platform/secrets/random.ts";
 import { fingerprint, type ServerSecret } from "../platform/secrets/server-secret.ts";
-import { sandboxOff } from "./failures/refusals.ts";
 import { loadStoreSettings, type Flags } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** The open store of a command, with the service that it calls. */
-export interface OpenStore<Service> {
-  readonly db: Reader;
-  readonly service: Service;
+/** The open store of a command, with the app on it. */
+export interface OpenStore {
+  readonly app: App;
   readonly storeName: string;
   /** As for `isUsualStore`. */
   readonly isUsualStore: boolean;
@@ -39,17 +37,16 @@ export interface OpenStore<Service> {
 }
 
 /**
- * Opens the configured store with one service, and with what that needs.
+ * Opens the configured store.
  * @param isReading whether the command only reads: the store is then opened for writing with the first write, such as
  *   that of an export which records itself
  * @throws ConfigError
  */
-export async function openService<Name extends ServiceName>(
+export async function openForCommand(
   terminal: Terminal,
   flags: Flags,
-  name: Name,
   isReading: boolean,
-): Promise<OpenStore<ServiceOf<Name>>> {
+): Promise<OpenStore> {
   const { config: own } = await loadStoreSettings(terminal, "cli", flags);
   const logger = createLogger({ level: terminal.isVerbose ? own.logLevel : "error" });
   const [clock, randomBytes] = [systemClock, systemRandom];
@@ -78,11 +75,8 @@ export async function openService<Name extends ServiceName>(
       listening,
       stopping,
     });
-    const service = (await makersOf(app)[name]()) as ServiceOf<Name> | null;
-    if (service === null) throw sandboxOff();
     return {
-      db,
-      service,
+      app,
       storeName: storeName(own),
       isUsualStore: isUsualStore(own),
       organization: own.organization,

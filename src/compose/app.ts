@@ -1,7 +1,10 @@
 import type { Gatekeeper } from "../api/declare/access.ts";
 import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/pipeline/idempotency.ts";
-import type { Mountable } from "../api/pipeline/mount.ts";
+import { mountPages } from "../api/http.ts";
+import type { MountDependencies } from "../api/pipeline/exchange.ts";
+import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
+import { features } from "../features/index.ts";
 import type { PageProblem, ProblemPage } from "../api/page.ts";
 import {
   batchesPerMinute,
@@ -42,8 +45,6 @@ import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { App, Outside } from "../app.ts";
 import { makeApp } from "../make-app.ts";
 import { servingOf, type Serving } from "./servers.ts";
-import { makeServices, type Services } from "./services.ts";
-import { modules, mountModules, type Wired } from "./modules.ts";
 import { openStore, type StoreMode } from "./store.ts";
 import { makeWorkers } from "./workers.ts";
 
@@ -58,7 +59,7 @@ export interface Externals extends Outside {
 }
 
 /** The whole program of a process. */
-export interface Program extends App, Services {
+export interface Program extends App {
   readonly version: string;
   readonly background: Background;
   readonly trustedProxies: readonly ReturnType<typeof parseRange>[];
@@ -119,8 +120,7 @@ export async function createApp(
     stopping,
   });
   const { config } = app;
-  const wired = Object.assign(app, await makeServices(app));
-  const workers = [...makeWorkers(wired), statusWorker(app, serving.name)];
+  const workers = [...makeWorkers(app), statusWorker(app, serving.name)];
   const background = createBackground({ workers, clock, logger });
   app.running = {
     ...background,
@@ -130,11 +130,11 @@ export async function createApp(
       if (worker === "relay") liveStreamsOf(app).look();
     },
   };
-  for (const group of modules.flatMap((module) => module.metrics?.(wired) ?? [])) {
+  for (const group of features.flatMap(({ metrics: groups }) => groups?.(app) ?? [])) {
     metrics.add(group);
   }
 
-  return Object.assign(wired, {
+  return Object.assign(app, {
     version: programVersion(),
     background,
     trustedProxies: config.trustProxy.map(parseRange),
@@ -143,8 +143,8 @@ export async function createApp(
     listensAt: serving.listensAt,
 
     problemPage: (problem: PageProblem) => renderProblemPage(app, problem),
-    mountables: mountModules(wired, {
-      gatekeeper: gatekeeperOf(wired),
+    mountables: mountFeatures(app, {
+      gatekeeper: gatekeeperOf(app),
       idempotency: createIdempotency({ db, clock, key: deriveKey(secret, "idempotency-keys") }),
       rateLimiter: rateLimiterOf(config),
       logger,
@@ -152,7 +152,15 @@ export async function createApp(
       strictAnswers: external.strictAnswers,
     }),
 
-    ...lifeOf(wired, { background, serving, isRefusing, stop }),
+    ...lifeOf(app, { background, serving, isRefusing, stop }),
+  });
+}
+
+/** Returns the operations and pages of each feature, ready to be mounted on a router of its own. */
+function mountFeatures(app: App, deps: MountDependencies): Mountable[] {
+  return features.map(({ operations = [], pages = [] }) => (router) => {
+    mountOperations(operations, app, deps)(router);
+    mountPages(pages, app, deps.rateLimiter)(router);
   });
 }
 
@@ -182,7 +190,7 @@ function externalsOf(config: Config, outside: Partial<Externals>): Externals {
 
 /** Returns how the program starts, how it is, and how it ends. */
 function lifeOf(
-  wired: Wired,
+  app: App,
   running: {
     readonly background: Background;
     readonly serving: Serving;
@@ -190,20 +198,20 @@ function lifeOf(
     readonly stop: AbortController;
   },
 ): Pick<Program, "start" | "readiness" | "stopsSoon" | "close"> {
-  const { config } = wired;
+  const { config } = app;
   const { background, serving, isRefusing, stop } = running;
   let isStopping = false;
   return {
     async start() {
-      if (config.databaseUrl === null) await endLeases(wired);
+      if (config.databaseUrl === null) await endLeases(app);
       await serving.begin();
-      if (sandboxOf(wired) !== null) {
-        await openSandbox(wired, systemContext("sandbox"), config.sandboxBlockMs);
+      if (sandboxOf(app) !== null) {
+        await openSandbox(app, systemContext("sandbox"), config.sandboxBlockMs);
       }
       background.start();
     },
 
-    readiness: () => readinessOf(wired, background, { isRefusing, isStopping }),
+    readiness: () => readinessOf(app, background, { isRefusing, isStopping }),
 
     stopsSoon() {
       isStopping = true;
@@ -212,10 +220,10 @@ function lifeOf(
     async close() {
       stop.abort();
       await background.stop();
-      await delivererOf(wired).close();
-      await wired.leases.releaseAll();
+      await delivererOf(app).close();
+      await app.leases.releaseAll();
       await serving.end();
-      await wired.db.close();
+      await app.db.close();
     },
   };
 }
@@ -246,7 +254,7 @@ function rateLimiterOf(config: Config): RateLimiter {
 }
 
 /** Releases everything that a dead server held: a SQLite store has only one server. */
-async function endLeases(app: Wired): Promise<void> {
+async function endLeases(app: App): Promise<void> {
   const { db, clock } = app;
   await app.leases.endAll();
   await delivererOf(app).reclaim();
@@ -284,7 +292,7 @@ function numbered(
   });
 }
 
-function gatekeeperOf(app: Wired): Gatekeeper {
+function gatekeeperOf(app: App): Gatekeeper {
   return {
     session: (accessToken) => authenticateUser(app, accessToken),
     apiKey: (secret) => authenticateKey(app, secret),

@@ -1,3 +1,5 @@
+import type { App } from "../app.ts";
+import { features } from "../features/index.ts";
 import { sealKey } from "../features/audit-logs/audit-logs.ts";
 import { fanOutEvents } from "../features/webhooks/delivery/fan-out.ts";
 import { watchCapacity } from "../features/invoices/capacity/watch.ts";
@@ -12,10 +14,9 @@ import { queueWorkerName } from "../platform/jobs/queue.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { backupTasks, makeScheduledBackup } from "./backup/scheduled.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
-import { modules, type Wired } from "./modules.ts";
 
 /** Creates all background workers. Each looks for due work itself, so any number of processes may run them. */
-export function makeWorkers(app: Wired): Worker[] {
+export function makeWorkers(app: App): Worker[] {
   const { config, db, clock, leases } = app;
   return [
     createRelay({
@@ -34,7 +35,7 @@ export function makeWorkers(app: Wired): Worker[] {
       context: systemContext("audit-sealer"),
       key: sealKey(app),
     }),
-    ...modules.flatMap(({ workers }) => workers?.(app) ?? []),
+    ...features.flatMap(({ workers }) => workers?.(app) ?? []),
     createCron({
       app,
       context: systemContext("cron"),

@@ -1,3 +1,4 @@
+import type { FeatureModule } from "../api/declare/feature-module.ts";
 import type { Operation } from "../api/declare/operation.ts";
 import { membersModule } from "./members/api.ts";
 import { organizationsModule } from "./organizations/api.ts";
@@ -24,7 +25,7 @@ import { analyticsModule } from "./analytics/api.ts";
 import { adminModule } from "./admin/api.ts";
 
 /** All features, in dependency order: a feature may import only features that are listed before it. */
-export const features = [
+export const features: readonly FeatureModule[] = [
   membersModule,
   organizationsModule,
   meModule,
@@ -48,9 +49,9 @@ export const features = [
   exportsModule,
   analyticsModule,
   adminModule,
-] as const;
+];
 
-/** All operations, for readers that need no service: the OpenAPI document, the reference, the contract tests. */
-export const allOperations: readonly Operation[] = features.flatMap(({ operations }) =>
-  Object.values<readonly Operation[]>(operations ?? {}).flat(),
+/** All operations, as the OpenAPI document, the reference and the contract tests read them. */
+export const allOperations: readonly Operation[] = features.flatMap(
+  ({ operations = [] }) => operations,
 );

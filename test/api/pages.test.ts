@@ -1,13 +1,12 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
-import type { Page } from "../../src/api/page.ts";
-import { modules } from "../../src/compose/modules.ts";
+import { features } from "../../src/features/index.ts";
 import { anyServed } from "../support/served.ts";
 import { expectProblem } from "./problem.ts";
 
 const path = "/pay/chk_0123456789abcdefghjkmnpqrstvwxyz/sandbox";
-const sendingPages = modules.flatMap(({ pages = {} }) =>
-  (Object.values(pages) as (readonly Page[])[]).flat().filter(({ method }) => method === "POST"),
+const sendingPages = features.flatMap(({ pages = [] }) =>
+  pages.filter(({ method }) => method === "POST"),
 );
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 

@@ -42,7 +42,7 @@ const flagsOf: Readonly<Record<string, readonly string[]>> = {
 
 async function readingCommands(): Promise<readonly (readonly string[])[]> {
   const found: (readonly string[])[] = ownCommands.map((name) => name.split(" "));
-  for (const { load } of Object.values(commandLists)) {
+  for (const load of Object.values(commandLists)) {
     const commands: readonly Command[] = await load();
     for (const { name, effect, arguments: declared } of commands) {
       if (effect !== "read") continue;

@@ -219,7 +219,7 @@ export async function openGround(
       tx.update(billingState, { heartbeatAt: now }, "WHERE id = 'billing'"),
     );
     billedAt = now;
-    const done = await attempt(({ services }) => runBilling(services.app));
+    const done = await attempt(({ app }) => runBilling(app));
     if (done !== null && done.parked > 0) throw new Error("billing failed, and was parked");
   }
 

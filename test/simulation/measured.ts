@@ -12,7 +12,7 @@ import { makeStrangers } from "./people/strangers.ts";
 import { confirmations, networkId, type Stage } from "./stage.ts";
 import { chanceOf, type Chance } from "./steps.ts";
 
-// Shares of payments, measured on the composed services with a SQLite store and a chain whose providers tell the truth.
+// Shares of payments, measured on the composed app with a SQLite store and a chain whose providers tell the truth.
 
 /** A part of all that were tried. */
 export interface MeasuredShare {
@@ -62,7 +62,7 @@ async function mineAll({ mine, look, pass }: Ground, sent: readonly Sending[]): 
 async function order({ attempt, owner, walletId }: Shop, amount: string): Promise<Invoice> {
   const terms = { settlementCurrency: "USD", tokenSymbol: "USDT", network: networkId, walletId };
   const input = { amount, ...terms, expiresInSeconds: day / 1_000 };
-  const made = await attempt(({ services }) => createInvoice(services, testContext, owner, input));
+  const made = await attempt(({ app }) => createInvoice(app, testContext, owner, input));
   if (made === null) throw new Error(`an order of ${amount} was refused`);
   return made.invoice;
 }

@@ -1,5 +1,5 @@
 // Seeded histories of merchants, payers, operators, attackers, lying providers, reorganizations and crashes, played to the
-// composed services and compared with a model. A failure is printed with its steps and the command that plays it again.
+// composed app and compared with a model. A failure is printed with its steps and the command that plays it again.
 import { play, shrink, told } from "./play.ts";
 import { openStage, type Stage } from "./stage.ts";
 import { testsAll } from "../support/store/stores.ts";

@@ -1,3 +1,4 @@
+import type { App } from "../../src/app.ts";
 import { existsSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -5,8 +6,6 @@ import { join } from "node:path";
 import { addOrganization as addOrganizationTo } from "../../src/features/organizations/organizations.ts";
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
-import type { Wired } from "../../src/compose/modules.ts";
-import { makeServices } from "../../src/compose/services.ts";
 import { makeApp } from "../../src/make-app.ts";
 import { setReceiveWallet } from "../../src/features/billing/invoices/receive-wallet.ts";
 import { selectPlan } from "../../src/features/billing/subscriptions/subscriptions.ts";
@@ -59,9 +58,9 @@ export const includedInvoices = plans.small.includedInvoices;
 /** Plans that are selected in a history. */
 export const paidPlans = ["trial", "plain"] as const;
 
-/** The composed services of one process, with its workers. */
+/** The composed app of one process, with its workers. */
 export interface Process {
-  readonly services: Wired;
+  readonly app: App;
   readonly workers: ReadonlyMap<string, Worker>;
 }
 
@@ -231,18 +230,17 @@ async function start(
     listening: baseUrl,
     providersOf: () => chain.providers.map((provider) => provider.connect()),
   });
-  const services = Object.assign(app, await makeServices(app));
-  const workers = makeWorkers(services);
+  const workers = makeWorkers(app);
   // As a server does on a SQLite store: what a dead process held is free at once.
-  await services.leases.endAll();
-  await delivererOf(services).reclaim();
+  await app.leases.endAll();
+  await delivererOf(app).reclaim();
   await db.write(testContext, (tx) => endJobLeases(tx, now()));
-  return { services, workers: new Map(workers.map((worker) => [worker.name, worker])) };
+  return { app, workers: new Map(workers.map((worker) => [worker.name, worker])) };
 }
 
 /** Four merchants, the first two with a plan already, and the platform. */
 async function settleIn(
-  { services, workers }: Process,
+  { app, workers }: Process,
   db: Database,
   chance: Chance,
   now: Instant,
@@ -251,12 +249,12 @@ async function settleIn(
   await run(workers, `watch ${networkId}`);
   for (const name of workers.keys()) if (name.startsWith("rates")) await run(workers, name);
   const platform = await db.write(testContext, (tx) =>
-    addOrganizationTo(tx, services.app, now, { name: "Platform", ownerId: null, isPlatform: true }),
+    addOrganizationTo(tx, app, now, { name: "Platform", ownerId: null, isPlatform: true }),
   );
   const add = (owner: Id<"organization">, receiver: { address: string } | { xpub: string }) =>
-    createWallet(services, testContext, owner, { label: "W", network: networkId, ...receiver });
+    createWallet(app, testContext, owner, { label: "W", network: networkId, ...receiver });
   const receiving = await add(platform.id, { xpub: xpubOf(9) });
-  await setReceiveWallet(services.app, testContext, {
+  await setReceiveWallet(app, testContext, {
     walletId: receiving.id,
     tokenSymbol: "USDT",
   });
@@ -272,9 +270,9 @@ async function settleIn(
   const [first, second] = organizations;
   if (first === undefined || second === undefined) throw new Error("there are fewer merchants");
   await add(first, { address: `0x${idleAddress}` });
-  await selectPlan(services.app, testContext, first, "free");
-  await selectPlan(services.app, testContext, second, "small");
-  await services.leases.releaseAll();
+  await selectPlan(app, testContext, first, "free");
+  await selectPlan(app, testContext, second, "small");
+  await app.leases.releaseAll();
   return { organizations, wallets };
 }
 

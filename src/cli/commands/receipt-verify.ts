@@ -4,7 +4,7 @@ import { toIso, second } from "../../kernel/clock.ts";
 import { listReceiptKeys } from "../../features/receipts/keys.ts";
 import { verifySigned, type KeySet, type Verified } from "../../features/receipts/signed-text.ts";
 import { UsageError } from "../failures/refusals.ts";
-import { openService } from "../open-store.ts";
+import { openForCommand } from "../open-store.ts";
 import { printRecord } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { readTextInput } from "../terminal/text-input.ts";
@@ -92,9 +92,9 @@ type Line<Kind> = readonly [
 ];
 
 async function keysOfStore(terminal: Terminal, flags: Flags): Promise<KeySet> {
-  const opened = await openService(terminal, flags, "app", true);
+  const opened = await openForCommand(terminal, flags, true);
   try {
-    return await listReceiptKeys(opened.service);
+    return await listReceiptKeys(opened.app);
   } finally {
     await opened.close();
   }

@@ -7,19 +7,6 @@ export const UsageError = defineProblem({
   title: "Invalid command",
 });
 
-/** A sandbox command was run while the sandbox is disabled. These commands never reach a real network. */
-const SandboxOff = defineProblem({
-  code: "sandbox_off",
-  status: 409,
-  title: "The sandbox is not enabled",
-});
-
-export function sandboxOff(): Error {
-  return new SandboxOff(
-    "Set TILL_NETWORKS=sandbox, or give the data folder of a demo with --data-dir.",
-  );
-}
-
 /** A printed check result is not healthy. */
 export const Unhealthy = defineProblem({
   code: "unhealthy",

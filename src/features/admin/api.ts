@@ -1,7 +1,6 @@
 import { platform } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
-import type { App } from "../../app.ts";
 import {
   getPlatformCharts,
   getPlatformSummary,
@@ -217,7 +216,7 @@ export const adminOperations = [
   }),
 ];
 
-export const adminModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: adminOperations },
+export const adminModule: FeatureModule = {
+  operations: adminOperations,
   metrics: (app) => [workMetrics(app), backupMetrics(app), checkMetrics(app)],
 };

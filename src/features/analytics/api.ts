@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -102,7 +101,7 @@ export const analyticsOperations = [
   }),
 ];
 
-export const analyticsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: analyticsOperations },
+export const analyticsModule: FeatureModule = {
+  operations: analyticsOperations,
   checks: analyticsChecks,
 };

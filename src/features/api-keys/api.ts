@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
@@ -70,8 +69,8 @@ export const apiKeyOperations = [
   }),
 ];
 
-export const apiKeysModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: apiKeyOperations },
+export const apiKeysModule: FeatureModule = {
+  operations: apiKeyOperations,
   workers: (app) => [
     {
       name: "api-key-use",

@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -23,6 +22,6 @@ export const auditLogOperations = [
   }),
 ];
 
-export const auditLogsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: auditLogOperations },
+export const auditLogsModule: FeatureModule = {
+  operations: auditLogOperations,
 };

@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { anyCredential, publicAccess } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -145,7 +144,7 @@ export const authOperations = [
   }),
 ];
 
-export const authModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: authOperations },
+export const authModule: FeatureModule = {
+  operations: authOperations,
   prunings: { "prune sessions": pruneSessions, "prune password resets": prunePasswordResets },
 };

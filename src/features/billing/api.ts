@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { authenticated, organization, platform } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
@@ -354,16 +353,14 @@ const adminInvoiceOperations = [
   }),
 ];
 
-export const billingModule: FeatureModule<{ readonly app: App }> = {
-  operations: {
-    app: [
-      ...subscriptionOperations,
-      ...balanceOperations,
-      ...receiveWalletOperations,
-      ...invoiceOperations,
-      ...adminInvoiceOperations,
-    ],
-  },
+export const billingModule: FeatureModule = {
+  operations: [
+    ...subscriptionOperations,
+    ...balanceOperations,
+    ...receiveWalletOperations,
+    ...invoiceOperations,
+    ...adminInvoiceOperations,
+  ],
   checks: billingChecks,
   workers: (app) => [billingWorker(app)],
 };

@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { publicAccess } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -131,8 +130,8 @@ export const checkoutOperations = [
   }),
 ];
 
-export const checkoutModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: checkoutOperations },
-  pages: { app: checkoutPages },
+export const checkoutModule: FeatureModule = {
+  operations: checkoutOperations,
+  pages: checkoutPages,
   prunings: { "prune payer acts": prunePayerActs },
 };

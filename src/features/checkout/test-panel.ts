@@ -50,11 +50,7 @@ function readAction(text: string): PanelAction {
   throw invalidField("/action", "invalid_value", `must be one of ${panelActions.join(", ")}`);
 }
 
-async function act(
-  app: App,
-  invoiceId: Id<"invoice">,
-  action: PanelAction,
-): Promise<PanelResult> {
+async function act(app: App, invoiceId: Id<"invoice">, action: PanelAction): Promise<PanelResult> {
   switch (action) {
     case "pay":
     case "underpay":
@@ -89,10 +85,7 @@ async function pay(
  * Replaces the blocks from the invoice's newest payment on with others that lack it. Returns false if no block that can
  * still be replaced has one.
  */
-async function loseNewestPayment(
-  app: App,
-  invoiceId: Id<"invoice">,
-): Promise<boolean> {
+async function loseNewestPayment(app: App, invoiceId: Id<"invoice">): Promise<boolean> {
   try {
     await reorganizeSandbox(app, payer, invoiceId, { drop: true });
     return true;

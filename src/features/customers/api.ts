@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
@@ -117,7 +116,7 @@ export const customerOperations = [
   }),
 ];
 
-export const customersModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: customerOperations },
+export const customersModule: FeatureModule = {
+  operations: customerOperations,
   checks: customerChecks,
 };

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import type { App } from "../../app.ts";
 import { authenticated, organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -69,6 +68,6 @@ function presentEvent(event: EventRow): z.input<typeof EventRecord> {
   return eventBody(event) as z.input<typeof EventRecord>;
 }
 
-export const eventsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: eventOperations },
+export const eventsModule: FeatureModule = {
+  operations: eventOperations,
 };

@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { organization, platform } from "../../api/declare/access.ts";
 import type { CsvContent } from "../../api/declare/csv.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
@@ -104,6 +103,6 @@ export const exportOperations = [
   }),
 ];
 
-export const exportsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: exportOperations },
+export const exportsModule: FeatureModule = {
+  operations: exportOperations,
 };

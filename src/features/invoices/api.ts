@@ -211,8 +211,8 @@ function capacityMetrics(app: App): MetricGroup {
   };
 }
 
-export const invoicesModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: invoiceOperations },
+export const invoicesModule: FeatureModule = {
+  operations: invoiceOperations,
   checks: invoiceChecks,
   metrics: (app) => [capacityMetrics(app)],
 };

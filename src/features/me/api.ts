@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { anyCredential } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -22,6 +21,6 @@ export const meOperations = [
   }),
 ];
 
-export const meModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: meOperations },
+export const meModule: FeatureModule = {
+  operations: meOperations,
 };

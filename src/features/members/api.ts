@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { anyCredential, organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
@@ -148,7 +147,7 @@ export const memberOperations = [
   }),
 ];
 
-export const membersModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: memberOperations },
+export const membersModule: FeatureModule = {
+  operations: memberOperations,
   prunings: { "prune invitations": pruneInvitations },
 };

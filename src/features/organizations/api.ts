@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { authenticated, organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
@@ -131,7 +130,7 @@ export const organizationOperations = [
   }),
 ];
 
-export const organizationsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: organizationOperations },
+export const organizationsModule: FeatureModule = {
+  operations: organizationOperations,
   checks: organizationChecks,
 };

@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
@@ -82,7 +81,7 @@ export const paymentLinkOperations = [
   }),
 ];
 
-export const paymentLinksModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: paymentLinkOperations },
-  pages: { app: paymentLinkPages },
+export const paymentLinksModule: FeatureModule = {
+  operations: paymentLinkOperations,
+  pages: paymentLinkPages,
 };

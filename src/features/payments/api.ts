@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -220,10 +219,10 @@ export const paymentOperations = [
   }),
 ];
 
-export const paymentsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: paymentOperations },
+export const paymentsModule: FeatureModule = {
+  operations: paymentOperations,
   checks: paymentChecks,
-  workers: ({ app, leases }) => makeWatchWorkers(app, leases),
+  workers: makeWatchWorkers,
   prunings: { "prune claims": pruneClaims },
-  metrics: ({ app }) => [networkMetrics(app), providerMetrics(app), inboxMetrics(app)],
+  metrics: (app) => [networkMetrics(app), providerMetrics(app), inboxMetrics(app)],
 };

@@ -2,7 +2,6 @@ import type { App } from "../../app.ts";
 import { second } from "../../kernel/clock.ts";
 import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
-import type { Leases } from "../../platform/jobs/leases.ts";
 import { sweepDeadlines } from "../invoices/settlement/settlement.ts";
 import { networkReadersOf, type NetworkReader } from "./networks/readers.ts";
 import { watchWorkerName } from "./wake.ts";
@@ -36,9 +35,9 @@ export function fateOf(before: number | undefined, token: number): LeaseFate {
  */
 export function makeWatchWorkers(
   app: App,
-  leases: Leases,
   readers: Iterable<WorkedReader> = networkReadersOf(app).values(),
 ): Worker[] {
+  const { leases } = app;
   /** The fencing token of the last lease per network. */
   const tokens = new Map<string, number>();
 

@@ -54,7 +54,7 @@ export function ratesMetrics(app: App): MetricGroup {
   };
 }
 
-export const ratesModule: FeatureModule<{ readonly app: App }> = {
+export const ratesModule: FeatureModule = {
   workers: ratesWorkers,
   metrics: (app) => [ratesMetrics(app)],
 };

@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { publicAccess } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -45,7 +44,7 @@ export const receiptOperations = [
   }),
 ];
 
-export const receiptsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: receiptOperations },
-  pages: { app: receiptPages },
+export const receiptsModule: FeatureModule = {
+  operations: receiptOperations,
+  pages: receiptPages,
 };

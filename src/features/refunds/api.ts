@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -117,7 +116,7 @@ export const refundOperations = [
   }),
 ];
 
-export const refundsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: refundOperations },
+export const refundsModule: FeatureModule = {
+  operations: refundOperations,
   checks: refundChecks,
 };

@@ -1,7 +1,6 @@
-import type { App } from "../../app.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { figuresWorker } from "./roll-up.ts";
 
-export const usageModule: FeatureModule<{ readonly app: App }> = {
+export const usageModule: FeatureModule = {
   workers: (app) => [figuresWorker(app)],
 };

@@ -1,4 +1,3 @@
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -116,7 +115,7 @@ export const walletOperations = [
   }),
 ];
 
-export const walletsModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: walletOperations },
+export const walletsModule: FeatureModule = {
+  operations: walletOperations,
   checks: walletChecks,
 };

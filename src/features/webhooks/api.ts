@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { App } from "../../app.ts";
 import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
@@ -227,8 +226,8 @@ export const webhookOperations = [
   }),
 ];
 
-export const webhooksModule: FeatureModule<{ readonly app: App }> = {
-  operations: { app: webhookOperations },
+export const webhooksModule: FeatureModule = {
+  operations: webhookOperations,
   checks: webhookChecks,
   prunings: {
     "wipe old webhook secrets": wipeOldSecrets,

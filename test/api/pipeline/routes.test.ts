@@ -10,9 +10,7 @@ interface Route {
 }
 
 /** Every page of every feature. */
-const pages = features.flatMap(({ pages: byService = {} }) =>
-  Object.values<readonly Route[]>(byService).flat(),
-);
+const pages: readonly Route[] = features.flatMap(({ pages: own = [] }) => own);
 
 anyServed("the routes of requests", (served) => {
   let key: string;

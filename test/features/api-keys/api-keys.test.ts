@@ -77,7 +77,7 @@ anyStore("the keys of a store", (store) => {
 
   it("have their last use stored by a worker", async () => {
     const { key, secret } = await make();
-    const workers = apiKeysModule.workers?.(app as never) ?? [];
+    const workers = apiKeysModule.workers?.(app) ?? [];
     const run = () =>
       Promise.all(workers.map((worker) => worker.run(new AbortController().signal)));
     expect(await run()).to.deep.equal([false]);

@@ -48,6 +48,7 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { appOf } from "../../support/context.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { serverSecret } from "../../support/secret.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 export const startOfTime: Instant = Date.UTC(2026, 10, 21, 9, 30);
 export const checkoutId = "chk_0123456789abcdefghjkmnpqrstvwxyz";
@@ -435,6 +436,7 @@ function storedIn(world: World, checkoutId: string): StoredCheckout[] {
 function storeOf(world: World): Database {
   const tx = {
     dialect: "sqlite",
+    context: testContext,
     all(sql: string) {
       if (!sql.includes("leftToMerchant")) return Promise.resolve([]);
       const network = world.invoice?.network ?? "";
@@ -459,7 +461,7 @@ function storeOf(world: World): Database {
       world.claims.unshift({ transactionHash, result: "looking" });
       return Promise.resolve();
     },
-    record: () => undefined,
+    append: () => undefined,
     afterCommit: () => undefined,
   };
   const row = { network: "sandbox", tokenSymbol: "USDT", tokenDecimals: 0, remainingAmount: 10n };

@@ -47,7 +47,7 @@ anyStore("The worker of the sandbox", (store) => {
     merchant = await counter.merchant();
     await counter.wallet(merchant);
     const { app } = counter.app;
-    workers = makeWatchWorkers(app, app.leases);
+    workers = makeWatchWorkers(app);
   });
   after(() => counter.stop());
 

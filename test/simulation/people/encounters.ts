@@ -274,8 +274,8 @@ export function makeEncounters(
     if (deeds.payments.size === before) return;
     const hash = [...deeds.payments.keys()].at(-1) ?? "";
     if (submits) {
-      await attempt(({ services }) =>
-        submitCheckoutTransaction(services, testContext, invoice.checkoutId ?? "", `0x${hash}`),
+      await attempt(({ app }) =>
+        submitCheckoutTransaction(app, testContext, invoice.checkoutId ?? "", `0x${hash}`),
       );
       await look();
     }
@@ -286,7 +286,7 @@ export function makeEncounters(
     );
     if (found?.organizationId == null) return;
     const { id, organizationId } = found;
-    const view = await attempt(({ services }) => getTransfer(services.app, organizationId, id));
+    const view = await attempt(({ app }) => getTransfer(app, organizationId, id));
     const now = await db.findOne(invoices, "WHERE id = $1", [invoice.id]);
     if (view === null || now === null || now.status === "paid" || now.status === "canceled") return;
     // If the order is unknown, the invoice seems to be issued after a block with an old time.

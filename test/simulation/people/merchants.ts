@@ -87,7 +87,7 @@ export function makeMerchants(ground: Ground): Merchants {
     };
     const ask = () =>
       attempt(
-        ({ services }) => createInvoice(services, testContext, owner, input),
+        ({ app }) => createInvoice(app, testContext, owner, input),
         (problem) => noteRefusal(problem, owner, step),
       );
     // A merchant without an answer asks again.
@@ -96,8 +96,8 @@ export function makeMerchants(ground: Ground): Merchants {
     const { id } = made.invoice;
     if (step.draft) {
       const changes = { amount: "4.20", status: "open" } as const;
-      const issued = await attempt(({ services }) =>
-        updateInvoice(services, testContext, owner, id, changes, () => undefined),
+      const issued = await attempt(({ app }) =>
+        updateInvoice(app, testContext, owner, id, changes, () => undefined),
       );
       if (issued === null) return null;
     }
@@ -116,10 +116,10 @@ export function makeMerchants(ground: Ground): Merchants {
   async function burst({ organization, count }: Of<"burst">, name: string) {
     const owner = cast.organizations[organization];
     if (owner === undefined) return;
-    const made = await attempt(({ services }) =>
+    const made = await attempt(({ app }) =>
       Promise.all(
         Array.from({ length: count }, (_, place) =>
-          createInvoice(services, testContext, owner, {
+          createInvoice(app, testContext, owner, {
             amount: "7.00",
             settlementCurrency: "USD",
             tokenSymbol: "USDT",
@@ -144,7 +144,7 @@ export function makeMerchants(ground: Ground): Merchants {
   }
 
   const cancel = (id: Id<"invoice">, owner: Id<"organization">) =>
-    attempt(({ services }) => cancelInvoice(services, testContext, owner, id));
+    attempt(({ app }) => cancelInvoice(app, testContext, owner, id));
 
   function noteGiven(transactionHash: string, invoiceId: string): void {
     const known = given.get(transactionHash) ?? new Set();
@@ -169,10 +169,10 @@ export function makeMerchants(ground: Ground): Merchants {
       const meant = deeds.payments.get(transactionHash)?.meant;
       if (meant != null) decided.add(meant);
       const part = { invoiceId: invoice.id, amount: decimal(amount, tokenDecimals) };
-      await attempt(({ services }) =>
+      await attempt(({ app }) =>
         what === "ignore"
-          ? ignoreTransfer(services.app, testContext, organizationId, id)
-          : allocateTransfer(services.app, testContext, organizationId, id, [part]),
+          ? ignoreTransfer(app, testContext, organizationId, id)
+          : allocateTransfer(app, testContext, organizationId, id, [part]),
       );
       return;
     }
@@ -197,13 +197,11 @@ export function makeMerchants(ground: Ground): Merchants {
       decided.add(to.id);
       noteGiven(transactionHash, to.id);
       const input = { toInvoiceId: to.id, cancel: item % 4 === 0 };
-      await attempt(({ services }) =>
-        reversePayment(services.app, testContext, organizationId, id, input),
-      );
+      await attempt(({ app }) => reversePayment(app, testContext, organizationId, id, input));
       return;
     }
     const decide = { accept: acceptPayment, reject: rejectPayment, reverse: reversePayment }[what];
-    await attempt(({ services }) => decide(services.app, testContext, organizationId, id));
+    await attempt(({ app }) => decide(app, testContext, organizationId, id));
   }
 
   async function allocate(transactionHash: string, { id, organizationId }: Invoice) {
@@ -214,9 +212,7 @@ export function makeMerchants(ground: Ground): Merchants {
     );
     if (row === null) return;
     const part = { invoiceId: id, amount: decimal(row.amount, row.tokenDecimals) };
-    await attempt(({ services }) =>
-      allocateTransfer(services.app, testContext, organizationId, row.id, [part]),
-    );
+    await attempt(({ app }) => allocateTransfer(app, testContext, organizationId, row.id, [part]));
   }
 
   return {

@@ -51,11 +51,11 @@ export function makeOperators(
 
   /** Gives up every range on record. No provider may read any of its ends then. */
   async function giveUp(): Promise<void> {
-    const report = await attempt(({ services }) => auditBlocks(services.app, networkId, {}));
+    const report = await attempt(({ app }) => auditBlocks(app, networkId, {}));
     for (const { fromHeight: from, toHeight: to } of report?.refused ?? []) {
       const range = { from, to };
-      const given = await attempt(({ services }) =>
-        acceptGap(services.app, testContext, networkId, range, "Nobody has it"),
+      const given = await attempt(({ app }) =>
+        acceptGap(app, testContext, networkId, range, "Nobody has it"),
       );
       if (given === null) continue;
       if (chain.providers.some((provider) => !refuses(provider, range))) {

@@ -227,9 +227,7 @@ export function makePayers(ground: Ground): Payers {
     const option = options[step.option % options.length];
     const checkoutId = invoice?.checkoutId;
     if (option === undefined || checkoutId == null) return;
-    await attempt(({ services }) =>
-      chooseCheckoutOption(services, testContext, checkoutId, option),
-    );
+    await attempt(({ app }) => chooseCheckoutOption(app, testContext, checkoutId, option));
   }
 
   /**
@@ -312,8 +310,8 @@ export function makePayers(ground: Ground): Payers {
     const junk = Buffer.from(chance.bytes(32)).toString("hex");
     const hash = what === "junk" ? junk : known[transfer % known.length]?.transactionHash;
     if (hash === undefined) return;
-    await attempt(({ services }) =>
-      submitCheckoutTransaction(services, testContext, checkoutId, `0x${hash}`),
+    await attempt(({ app }) =>
+      submitCheckoutTransaction(app, testContext, checkoutId, `0x${hash}`),
     );
   }
 

@@ -29,18 +29,16 @@ export function makeRefunders(ground: Ground): { refund: (step: RefundStep) => P
     const address = newAddress(item + 1);
     if (what === "create") {
       const input = { paymentId, amount: decimal(amount / 3n + 1n, tokenDecimals), address };
-      await attempt(({ services }) =>
-        createRefund(services.app, testContext, organizationId, input),
-      );
+      await attempt(({ app }) => createRefund(app, testContext, organizationId, input));
       return;
     }
     const invoice = await db.findOne(invoices, "WHERE id = $1", [row.invoiceId]);
     const checkoutId = invoice?.checkoutId;
     if (checkoutId == null) return;
-    await attempt(({ services }) => {
-      const pageToken = checkoutPageToken(services, checkoutId);
+    await attempt(({ app }) => {
+      const pageToken = checkoutPageToken(app, checkoutId);
       const input = { transactionHash: `0x${transactionHash}`, address, pageToken };
-      return requestCheckoutRefund(services, testContext, checkoutId, input);
+      return requestCheckoutRefund(app, testContext, checkoutId, input);
     });
   }
 
@@ -50,9 +48,7 @@ export function makeRefunders(ground: Ground): { refund: (step: RefundStep) => P
     if (row === undefined) return;
     const { id, organizationId, paymentId, address, amount, token } = row;
     if (what === "reject") {
-      await attempt(({ services }) =>
-        rejectRefund(services.app, testContext, organizationId, id, "No"),
-      );
+      await attempt(({ app }) => rejectRefund(app, testContext, organizationId, id, "No"));
       return;
     }
     const payment = await db.findOne(payments, "WHERE id = $1", [paymentId]);
@@ -70,8 +66,8 @@ export function makeRefunders(ground: Ground): { refund: (step: RefundStep) => P
     for (const one of await db.find(payments, "WHERE transfer_id = $1", [payment.transferId])) {
       deeds.decided.add(one.invoiceId);
     }
-    await attempt(({ services }) =>
-      sendRefund(services.app, testContext, organizationId, id, `0x${transactionHash}`),
+    await attempt(({ app }) =>
+      sendRefund(app, testContext, organizationId, id, `0x${transactionHash}`),
     );
   }
 

@@ -65,9 +65,7 @@ export function makeStrangers({ stage, db, deeds, chance, attempt, pass }: Groun
         : { paymentOptions: [token, "USDC"].map((tokenSymbol) => ({ ...option, tokenSymbol })) }),
       underpaymentTolerance: tolerance,
     };
-    const link = await attempt(({ services }) =>
-      createPaymentLink(services, testContext, owner, input),
-    );
+    const link = await attempt(({ app }) => createPaymentLink(app, testContext, owner, input));
     if (link !== null) links.set(key, link.id);
     return link?.id ?? null;
   }
@@ -78,11 +76,11 @@ export function makeStrangers({ stage, db, deeds, chance, attempt, pass }: Groun
       if (linkId === null) return [];
       for (let count = 0; count < entry.count; count += 1) {
         pass(entryMs);
-        await attempt(async ({ services }) => {
-          const shown = await getPublicLink(services, linkId);
+        await attempt(async ({ app }) => {
+          const shown = await getPublicLink(app, linkId);
           const form = { amount: entry.amount, option: "" };
           const ip = entry.from?.(count) ?? null;
-          return startLinkPayment(services, { ...testContext, ip }, shown, form);
+          return startLinkPayment(app, { ...testContext, ip }, shown, form);
         });
       }
       // A process may have died after it issued an invoice, and before it answered.
@@ -106,15 +104,13 @@ export function makeStrangers({ stage, db, deeds, chance, attempt, pass }: Groun
         const option = options[change % options.length];
         if (option === undefined) break;
         pass(entryMs);
-        await attempt(({ services }) =>
-          chooseCheckoutOption(services, testContext, checkoutId, option),
-        );
+        await attempt(({ app }) => chooseCheckoutOption(app, testContext, checkoutId, option));
       }
       for (let hash = 0; hash < hashes; hash += 1) {
         const junk = Buffer.from(chance.bytes(32)).toString("hex");
         pass(entryMs);
-        await attempt(({ services }) =>
-          submitCheckoutTransaction(services, testContext, checkoutId, `0x${junk}`),
+        await attempt(({ app }) =>
+          submitCheckoutTransaction(app, testContext, checkoutId, `0x${junk}`),
         );
       }
     },

@@ -23,12 +23,10 @@ export function makeSubscribers(ground: Ground, { pay }: Payers): Subscribers {
   const { cast } = ground.stage;
 
   const select = (owner: Id<"organization">, plan: (typeof paidPlans)[number]) =>
-    attempt(({ services }) => selectPlan(services.app, testContext, owner, plan));
+    attempt(({ app }) => selectPlan(app, testContext, owner, plan));
 
   const cancel = (owner: Id<"organization">, when: "now" | "period_end") =>
-    attempt(({ services }) =>
-      cancelSubscription(services.app, testContext, owner, { when, reason: "A test" }),
-    );
+    attempt(({ app }) => cancelSubscription(app, testContext, owner, { when, reason: "A test" }));
 
   /** A trial whose first invoice is paid, in part or whole, and that an operator ends before its period begins. */
   async function endTrial(
@@ -60,7 +58,7 @@ export function makeSubscribers(ground: Ground, { pay }: Payers): Subscribers {
         case "credit": {
           const amount = `${String(step.share)}.00`;
           const input = { amount, currency: "USD", reason: "Sorry" };
-          await attempt(({ services }) => giveCredit(services.app, testContext, owner, input));
+          await attempt(({ app }) => giveCredit(app, testContext, owner, input));
           return;
         }
         case "month":

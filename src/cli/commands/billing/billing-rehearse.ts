@@ -32,7 +32,7 @@ export async function rehearseCommand(terminal: Terminal, flags: Options): Promi
       throw new UsageError("--payments needs --months. Without it, only next invoices are shown.");
     }
     const given = { arguments: {}, flags };
-    await runFeatureCommand(terminal, nextInvoicesCommand, "app", given);
+    await runFeatureCommand(terminal, nextInvoicesCommand, given);
     return;
   }
   const wrong = ofPreview.filter((name) => flags[name] !== undefined);

@@ -1,6 +1,6 @@
 import { perApp, type App, type InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
-import { assert, Defect, invalidField, notFound } from "../../../kernel/errors.ts";
+import { Defect, defineProblem, invalidField, notFound } from "../../../kernel/errors.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -75,6 +75,12 @@ interface SimulatedNetwork {
   readonly sandbox: Sandbox;
 }
 
+const SandboxOff = defineProblem({
+  code: "sandbox_off",
+  status: 409,
+  title: "The sandbox is not enabled",
+});
+
 /** Returns the simulated network; null if none is enabled. It cannot reach a real network. */
 export const sandboxOf = perApp((app): SimulatedNetwork | null => {
   const { clock, randomBytes, networks } = app;
@@ -83,11 +89,13 @@ export const sandboxOf = perApp((app): SimulatedNetwork | null => {
   return { network, sandbox: makeSandbox({ network, clock, randomBytes }) };
 });
 
-/** Returns the simulated network, which callers have found to be enabled. */
+/** Returns the simulated network; 409 `sandbox_off` if none is enabled. */
 export function simulatedIn(app: InTx): SimulatedNetwork {
   const simulated = sandboxOf(app);
-  assert(simulated !== null, "the sandbox is not enabled");
-  return simulated;
+  if (simulated !== null) return simulated;
+  throw new SandboxOff(
+    "Set TILL_NETWORKS=sandbox, or give the data folder of a demo with --data-dir.",
+  );
 }
 
 function wake(app: InTx): void {

@@ -7,13 +7,11 @@ import { makeWatcher, type Watcher } from "../../../../src/features/payments/wat
 import { presentPayment } from "../../../../src/features/payments/records.ts";
 import type { PaymentFilters } from "../../../../src/features/payments/filters.ts";
 import { makeWatchWorkers } from "../../../../src/features/payments/worker.ts";
-import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import type { PageQuery } from "../../../../src/kernel/page.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
-import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import type { Shop } from "../../../support/invoice-services-fixture.ts";
 import { ledgerOf } from "../shop-ledger.ts";
 
@@ -54,8 +52,7 @@ export function openMarket(
     examined: new Set([...networks.keys()].filter((id) => !unread.includes(id))),
     unread,
   });
-  const leases = createLeases({ db, clock, ids: shop.ids, actor: systemActor("test") });
-  const [worker] = makeWatchWorkers(app, leases, [{ network, providers, watcher, claims }]);
+  const [worker] = makeWatchWorkers(app, [{ network, providers, watcher, claims }]);
 
   return {
     watcher,

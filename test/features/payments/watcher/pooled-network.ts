@@ -10,7 +10,6 @@ import {
   type PaymentRow,
   type TransferRow,
 } from "../../../../src/features/payments/table.ts";
-import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
 import { hooks } from "../../../../src/hooks.ts";
@@ -29,7 +28,6 @@ import {
 } from "../../../../src/platform/chain/state/network-state.ts";
 import type { ConfiguredNetwork } from "../../../../src/platform/config/config.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import {
@@ -156,8 +154,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const reader = networkReadersOf(app).get(network.id);
   if (reader === undefined) throw new Error("the network has no provider");
   const { pool, alarms, watcher, scanner, monitor } = reader;
-  const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
-  const [worker] = makeWatchWorkers(app, leases);
+  const [worker] = makeWatchWorkers(app);
 
   async function look(): Promise<void> {
     for (let runs = 0; runs < runsMax; runs += 1) {
