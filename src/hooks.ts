@@ -6,10 +6,7 @@ const platformPayments = once(() => import("./features/billing/lifecycle/apply-p
 const subscriptions = once(() => import("./features/billing/subscriptions/issuing-gate.ts"));
 const payments = once(() => import("./features/payments/listing.ts"));
 
-/**
- * The calls of lower features to higher ones. Each loads the feature that does it with its first call, so that a command
- * loads only what it calls; a server has loaded all of them when it starts.
- */
+/** The calls of lower features to higher ones, each loaded with its first call: a command loads only what it calls. */
 export const hooks: App["hooks"] = {
   mayIssue: async (...args) => (await gate()).mayIssue(...args),
   managedChanged: async (...args) => (await platformPayments()).applyPlatformPayments(...args),

@@ -37,6 +37,9 @@ import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { App, Outside } from "../app.ts";
+// Loaded with a server, so that no hook reads files inside a transaction.
+import "../features/billing/lifecycle/apply-payment.ts";
+import "./issuing-gate.ts";
 import { makeApp } from "../make-app.ts";
 import { servingOf, type Serving } from "./servers.ts";
 import { makeServices, type Services } from "./services.ts";

@@ -31,9 +31,7 @@ export async function makeServices(parts: App): Promise<Services> {
  */
 export function makersOf(parts: App) {
   const { db, journal, secret, clock, ids, baseUrl } = parts;
-  const { networks } = parts;
-  const wake = (worker: string) => parts.running?.wake(worker);
-  const { known, enabled } = networks;
+  const { known, enabled } = parts.networks;
   const common = { db, clock, ids, journal };
 
   const leases = once(async () => {
@@ -56,7 +54,7 @@ export function makersOf(parts: App) {
     const { makeSandboxService } = await import("../features/payments/sandbox/service.ts");
     const { watchWorkerName } = await import("../features/payments/worker.ts");
     const wakeWatcher = () => {
-      wake(watchWorkerName(simulated.network.id));
+      parts.running?.wake(watchWorkerName(simulated.network.id));
     };
     return makeSandboxService({ app: parts, db, clock, ...simulated, wake: wakeWatcher });
   });
