@@ -45,6 +45,7 @@ import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { App, Outside } from "../app.ts";
 // Loaded with a server, so that no hook reads files inside a transaction.
 import "../features/billing/lifecycle/apply-payment.ts";
+import "../features/refunds/changes.ts";
 import "../features/refunds/verification/examiner.ts";
 import "./issuing-gate.ts";
 import { makeApp } from "../make-app.ts";
