@@ -1,4 +1,3 @@
-import { bind } from "../../kernel/bind.ts";
 import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
 import type { Database, WriteContext } from "../database/database.ts";
@@ -85,8 +84,6 @@ type State = Required<Deps> & {
   idle: (() => void)[];
 };
 
-const methods = { run, drained };
-
 /**
  * Creates the worker of a queue. It claims due jobs under a lease, runs them outside any transaction, and records their
  * outcomes in batches. A run does not wait for its jobs, so a slow job occupies only one slot. The leases of held jobs
@@ -106,7 +103,12 @@ export function createQueueWorker(deps: Deps): Worker & Required<Pick<Worker, "d
     heartbeat: undefined,
     idle: [],
   };
-  return { name: queueWorkerName(deps.queue), everyMs, ...bind(state, methods) };
+  return {
+    name: queueWorkerName(deps.queue),
+    everyMs,
+    run: (stopping: AbortSignal) => run(state, stopping),
+    drained: () => drained(state),
+  };
 }
 
 async function run(state: State, stopping: AbortSignal): Promise<boolean> {

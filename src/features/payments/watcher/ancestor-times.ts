@@ -1,4 +1,3 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
 import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainClient, Head } from "../../../platform/chain/client.ts";
 import type { NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
@@ -6,7 +5,7 @@ import type { AskedBlock, BlockTimes } from "./block-times.ts";
 import { blockAt, timeAboveTip, wrongTime } from "./chain-reader.ts";
 
 /** Checks that no block of a log is dated before the newest scanned block, on which it is built. */
-export type AncestorTimes = Bound<typeof methods>;
+export type AncestorTimes = ReturnType<typeof makeAncestorTimes>;
 
 /**
  * How long a provider must keep contradicting the stored time of the newest scanned block before that time is given up,
@@ -31,10 +30,14 @@ interface Contradiction {
 
 type State = Deps & { readonly contradictions: Map<string, Contradiction> };
 
-const methods = { assertNoneBeforeTip };
-
-export function makeAncestorTimes(deps: Deps): AncestorTimes {
-  return bind({ ...deps, contradictions: new Map() }, methods);
+export function makeAncestorTimes(deps: Deps) {
+  const self: State = { ...deps, contradictions: new Map() };
+  return {
+    assertNoneBeforeTip: (
+      read: { readonly client: ChainClient; readonly state: NetworkStateRow },
+      blocks: readonly AskedBlock[],
+    ) => assertNoneBeforeTip(self, read, blocks),
+  };
 }
 
 /**

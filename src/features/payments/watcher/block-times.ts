@@ -1,4 +1,3 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import { aheadMaxMs } from "../../../platform/chain/state/head-times.ts";
 import type { ChainClient, Head } from "../../../platform/chain/client.ts";
@@ -24,7 +23,7 @@ export interface BelievedTime {
  * Determines the block times on which payments depend. A block's hash commits to its time, but providers do not prove
  * it: with two or more providers, two must report the same time before it makes a payment late or releases a hold.
  */
-export type BlockTimes = Bound<typeof methods>;
+export type BlockTimes = ReturnType<typeof makeBlockTimes>;
 
 /** How long block times may stay unconfirmed by a second provider before an alarm is raised, in milliseconds. */
 const unconfirmedMs = 10 * minute;
@@ -51,9 +50,7 @@ type State = Deps & {
   unconfirmed: { readonly since: Instant; readonly foundAt: Instant } | null;
 };
 
-const methods = { of, forgetBelow };
-
-export function makeBlockTimes(deps: Deps): BlockTimes {
+export function makeBlockTimes(deps: Deps) {
   const { providers } = deps;
   const state: State = {
     ...deps,
@@ -62,7 +59,12 @@ export function makeBlockTimes(deps: Deps): BlockTimes {
     network: providers[0]?.network ?? "",
     unconfirmed: null,
   };
-  return bind(state, methods);
+  return {
+    of: (blocks: readonly AskedBlock[]) => of(state, blocks),
+    forgetBelow(height: number): void {
+      forgetBelow(state, height);
+    },
+  };
 }
 
 /**

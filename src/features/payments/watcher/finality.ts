@@ -1,4 +1,3 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
 import { minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, Head, Heads } from "../../../platform/chain/client.ts";
@@ -14,7 +13,7 @@ import { AnswerDropped, BlockMissing } from "./chain-reader.ts";
 import { NetworkStopped } from "./network-checks.ts";
 
 /** Checks, at every scan, that the provider still has the final blocks that were scanned. */
-export type FinalityCheck = Bound<typeof methods>;
+export type FinalityCheck = ReturnType<typeof makeFinalityCheck>;
 
 /** How long the only provider must keep reporting a change, in milliseconds: its URL may hide a machine on a fork. */
 const onlyMs = 30 * second;
@@ -36,11 +35,14 @@ interface Deps {
 
 type State = Deps & { since: Instant | null };
 
-const methods = { changedSince, resume };
-
-export function makeFinalityCheck(deps: Deps): FinalityCheck {
+export function makeFinalityCheck(deps: Deps) {
   const self: State = { ...deps, since: null };
-  return bind(self, methods);
+  return {
+    changedSince: (state: NetworkStateRow, heads: Heads) => changedSince(self, state, heads),
+    resume(): void {
+      resume(self);
+    },
+  };
 }
 
 /**

@@ -1,4 +1,3 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
 import { hour, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, Head, Heads } from "../../../platform/chain/client.ts";
@@ -14,7 +13,7 @@ import { AnswerDropped, type RangeSize } from "./chain-reader.ts";
  * Finds ranges of final blocks that no provider reads any more although they read newer ones, such as blocks whose logs
  * were pruned while Till was down. The watcher continues above them.
  */
-export type GapSearch = Bound<typeof methods>;
+export type GapSearch = ReturnType<typeof makeGapSearch>;
 
 /** How long scans must fail before refused blocks are searched for, in milliseconds. */
 const refusedForMs = minute;
@@ -81,10 +80,20 @@ export type GapStep =
   | "searching"
   | null;
 
-const methods = { suspect, succeeded, step, resume };
-
-export function makeGapSearch(deps: Deps): GapSearch {
-  return bind({ ...deps, search: null, failingSince: null }, methods);
+export function makeGapSearch(deps: Deps) {
+  const self: State = { ...deps, search: null, failingSince: null };
+  return {
+    suspect(): void {
+      suspect(self);
+    },
+    succeeded(): void {
+      succeeded(self);
+    },
+    step: (state: NetworkStateRow, heads: Heads) => step(self, state, heads),
+    resume(): void {
+      resume(self);
+    },
+  };
 }
 
 /**

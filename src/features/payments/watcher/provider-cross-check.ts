@@ -1,4 +1,3 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
 import { day, hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
@@ -46,7 +45,7 @@ import { placeOf, type BlockRange, type TimedLog } from "../ledger/chain-diff.ts
  * an index that lags behind its node, or a provider that omits transfers, hides no payment for longer than that. The
  * progress is kept in the store.
  */
-export type ProviderCrossCheck = Bound<typeof methods>;
+export type ProviderCrossCheck = ReturnType<typeof makeProviderCrossCheck>;
 
 /** Poll interval for due ranges while none is due, in milliseconds. */
 const checkEveryMs = 15 * second;
@@ -86,9 +85,7 @@ type State = Deps & {
   readonly failedAt: Map<string, number>;
 };
 
-const methods = { compare };
-
-export function makeProviderCrossCheck(deps: Deps): ProviderCrossCheck {
+export function makeProviderCrossCheck(deps: Deps) {
   const { clock, pool } = deps;
   const pace = makePace(clock);
   const self: State = {
@@ -103,7 +100,7 @@ export function makeProviderCrossCheck(deps: Deps): ProviderCrossCheck {
     oldest: null,
     failedAt: new Map(),
   };
-  return bind(self, methods);
+  return { compare: (guard: Guard) => compare(self, guard) };
 }
 
 /**

@@ -1,4 +1,3 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { minute, second } from "../../../kernel/clock.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
@@ -30,7 +29,7 @@ export interface Candidate extends Verifiable {
  * are configured, two must agree with the scan, so that a single provider cannot make an invoice paid, nor have money
  * refunded that never came.
  */
-export type Verifier = Bound<typeof methods>;
+export type Verifier = ReturnType<typeof makeVerifier>;
 
 /** The number of receipts that are compared concurrently. */
 const parallel = 20;
@@ -78,10 +77,15 @@ type Parts = Deps & {
   readonly missing: Map<ChainClient, { readonly since: Instant; readonly foundAt: Instant }>;
 };
 
-const methods = { verify, held, release };
-
-export function makeVerifier(deps: Deps): Verifier {
-  return bind({ ...deps, notes: new Map(), missing: new Map() }, methods);
+export function makeVerifier(deps: Deps) {
+  const self: Parts = { ...deps, notes: new Map(), missing: new Map() };
+  return {
+    verify: (candidates: readonly Verifiable[]) => verify(self, candidates),
+    held: () => held(self),
+    release(ids: readonly string[]): void {
+      release(self, ids);
+    },
+  };
 }
 
 /** Returns the ids of the candidates whose receipts agree. The others are verified again in a later call. */

@@ -1,4 +1,3 @@
-import { bind } from "../../../kernel/bind.ts";
 import { day, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../state/alarms.ts";
 import type { ChainClient, Heads, KnownChain } from "../client.ts";
@@ -91,8 +90,6 @@ interface State extends PoolDeps, PooledProvider {
   readmittedAt: Instant;
 }
 
-const methods = { heads, distrust, setBehind, doubt, doubtTime, readmit, health, resume };
-
 export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: number): PoolMember {
   const { clock, random } = deps;
   const calls = makeCallRecord(clock, random);
@@ -114,7 +111,24 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
   };
   const heard = () => (quarantine.isBelieved() ? state.heard : null);
   return {
-    ...bind(state, methods),
+    heads: (known?: KnownChain) => heads(state, known),
+    distrust(reason: string, omitted: OmittedTransfer): void {
+      distrust(state, reason, omitted);
+    },
+    setBehind(isBehind: boolean): void {
+      setBehind(state, isBehind);
+    },
+    doubt(reason: string): void {
+      doubt(state, reason);
+    },
+    doubtTime(reason: string, details?: Readonly<Record<string, unknown>>): void {
+      doubtTime(state, reason, details);
+    },
+    readmit: () => readmit(state),
+    health: (best: number, isInUse: boolean) => health(state, best, isInUse),
+    resume(before: ProviderHealth): void {
+      resume(state, before);
+    },
     client: pooled.client,
     ask: (question, work, isAnswer) => ask(state, question, work, isAnswer),
     isLeftAlone: () => quarantine.has("waiting"),

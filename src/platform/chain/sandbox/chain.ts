@@ -1,4 +1,3 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, defineProblem } from "../../../kernel/errors.ts";
@@ -83,7 +82,7 @@ export interface ReorganizationOptions {
 export type SandboxFault = "stall" | "refuse" | "silence" | "contradict";
 
 /** The sandbox's commands. Each runs in the caller's transaction. */
-export type Sandbox = Bound<typeof methods>;
+export type Sandbox = ReturnType<typeof makeSandbox>;
 
 export interface SandboxOptions {
   readonly network: Network;
@@ -113,10 +112,18 @@ const blocksMax = 100_000;
 /** The largest number of transfers in one transaction, about the capacity of a block on a real network. */
 const transfersMax = 100;
 
-const methods = { open, pay, payTogether: send, mine, reorganize, disturb, heal };
-
-export function makeSandbox(deps: SandboxOptions): Sandbox {
-  return bind(deps, methods);
+export function makeSandbox(deps: SandboxOptions) {
+  return {
+    open: (tx: Tx, blockMs: number) => open(deps, tx, blockMs),
+    pay: (tx: Tx, payment: SandboxPayment) => pay(deps, tx, payment),
+    payTogether: (tx: Tx, payment: Omit<SandboxPayment, "amount">, amounts: readonly bigint[]) =>
+      send(deps, tx, payment, amounts),
+    mine: (tx: Tx, count: number) => mine(deps, tx, count),
+    reorganize: (tx: Tx, from: ReorganizationStart, options: ReorganizationOptions) =>
+      reorganize(deps, tx, from, options),
+    disturb: (tx: Tx, how: SandboxFault, forMs: number) => disturb(deps, tx, how, forMs),
+    heal: (tx: Tx) => heal(deps, tx),
+  };
 }
 
 /** Creates the chain if it does not exist, and sets the block time in milliseconds; 0: blocks on command only. */

@@ -1,5 +1,4 @@
 import type { App } from "../../../../app.ts";
-import { bind, type Bound } from "../../../../kernel/bind.ts";
 import { hour, minute, type Clock, type Instant } from "../../../../kernel/clock.ts";
 import { unwatched, type Progress } from "../../../../platform/progress.ts";
 import type {
@@ -94,7 +93,7 @@ export interface RecordOptions {
  * Reads blocks that the watcher has read or passed over. Stored transfers stay unchanged, except those whose blocks were
  * replaced without the watcher reading the new ones.
  */
-export type Scanner = { readonly network: Network } & Bound<typeof methods>;
+export type Scanner = ReturnType<typeof makeScanner>;
 
 export interface ScannerDeps {
   readonly app: App;
@@ -122,13 +121,24 @@ type Parts = ScannerDeps & {
   readonly contracts: readonly string[];
 };
 
-const methods = { scan, read, record };
-
-export function makeScanner(deps: ScannerDeps): Scanner {
+export function makeScanner(deps: ScannerDeps) {
   const { network } = deps;
   const scanSize = makeRangeSize(network.maxLogRange);
   const contracts = network.tokens.map(({ contract }) => contract);
-  return { network, ...bind({ ...deps, scanSize, contracts }, methods) };
+  const self: Parts = { ...deps, scanSize, contracts };
+  return {
+    network,
+    scan: (context: WriteContext, range: BlockRange, progress?: Progress) =>
+      scan(self, context, range, progress),
+    read: (
+      client: ChainClient,
+      rangeSize: RangeSize,
+      range: BlockRange,
+      addresses?: ReadAddresses,
+    ) => read(self, client, rangeSize, range, addresses),
+    record: (context: WriteContext, reading: RangeReading, options: RecordOptions) =>
+      record(self, context, reading, options),
+  };
 }
 
 /** Reads a range and enters new transfers. Throws ScanInterrupted if the network's state kept changing meanwhile. */

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { bind, type Bound } from "../../../../kernel/bind.ts";
 import { day, hour, second, type Clock, type Instant } from "../../../../kernel/clock.ts";
 import type { Address, ChainClient } from "../../../../platform/chain/client.ts";
 import type { Network } from "../../../../platform/chain/networks.ts";
@@ -29,7 +28,7 @@ import { betweenRounds, walletReadings, type Progress } from "./wallet-rounds.ts
  * after the last reading. A round reads the final blocks since the last round, for 1,000 addresses at a time, in few requests
  * per scan. The progress is in the store, so that any server continues a round.
  */
-export type WalletReader = Bound<typeof methods>;
+export type WalletReader = ReturnType<typeof makeWalletReader>;
 
 /**
  * How long after a round began the next one begins, in milliseconds. The rest of the day is for its requests, so that a
@@ -73,9 +72,7 @@ type State = Deps & {
   failed: number | null;
 };
 
-const methods = { readSome };
-
-export function makeWalletReader(deps: Deps): WalletReader {
+export function makeWalletReader(deps: Deps) {
   const self: State = {
     ...deps,
     pace: makePace(deps.clock, walletRequestsPerMinute),
@@ -83,7 +80,7 @@ export function makeWalletReader(deps: Deps): WalletReader {
     failedAt: 0,
     failed: null,
   };
-  return bind(self, methods);
+  return { readSome: (guard: Guard) => readSome(self, guard) };
 }
 
 /** Reads one range for one chunk of addresses if the pace allows it. Returns true if more is to be read at once. */
