@@ -1,71 +1,92 @@
 import { expect } from "chai";
+import type { App } from "../../../../src/app.ts";
 import { waitingReasonWords } from "../../../../src/features/payments/inbox/status.ts";
-import type {
-  Suggestion,
-  SuggestionReason,
-} from "../../../../src/features/payments/inbox/suggestions.ts";
 import { triage } from "../../../../src/features/payments/inbox/triage.ts";
-import { notFound } from "../../../../src/kernel/errors.ts";
+import { minute } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { testContext } from "../../../support/store/stores.ts";
-import { transferView } from "./transfer-view.ts";
+import { expectStatus } from "../../../support/app.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+import type { Json } from "../ledger/counter.ts";
+import { atSharedAddress, usdt } from "../shared-address.ts";
 
-/** A person's answers about transfers, or an error that the decision meets. */
-async function decide(answers: readonly string[], failure: Error | null = null) {
-  const said: string[] = [];
-  const did: unknown[] = [];
-  const left = [...answers];
-  const act = (...what: unknown[]) => {
-    if (failure !== null) return Promise.reject(failure);
-    did.push(what);
-    return Promise.resolve();
-  };
-  const ids = ["trf_1", "trf_2", "trf_3", "trf_4"] as const;
-  await triage(
-    {
-      // Somebody else has decided about the second one.
-      get: (_organization: unknown, id: Id<"transfer">) =>
-        Promise.resolve(
-          transferView({
-            transfer: {
-              id,
-              disposition: id === "trf_2" ? "ignored" : "unmatched",
-              waitingReason: id === "trf_3" ? "own_wallet" : null,
-            },
-            payments: [{ status: id === "trf_3" ? "rejected" : "confirming" }],
-          }),
-        ),
-      ignore: (_context: unknown, _organization: unknown, id: string) => act("ignore", id),
-      allocate: (_context: unknown, _organization: unknown, id: string, parts: unknown) =>
-        act("allocate", id, parts),
-    } as never,
-    { context: testContext },
-    "org_1",
-    ids,
-    {
+anyStore("The questions about transfers in the inbox", (store) => {
+  const shop = atSharedAddress(store);
+
+  let asking: Json;
+  beforeEach(async () => {
+    asking = await shop.issue({ amount: "90.00" });
+  });
+
+  /** Transfers of different amounts to the merchant, none of which an invoice asks for. */
+  async function unmatched(...amounts: readonly string[]): Promise<Id<"transfer">[]> {
+    const ids: Id<"transfer">[] = [];
+    for (const amount of amounts) {
+      await shop.pay(amount, 1);
+      ids.push((await shop.inboxed())?.["id"] as Id<"transfer">);
+    }
+    return ids;
+  }
+
+  /** A person who gives these answers, and then stops. Returns what was said, and the values that were offered. */
+  async function ask(
+    ids: readonly Id<"transfer">[],
+    answers: readonly unknown[],
+    app: App = shop.counter.app.app,
+  ) {
+    const said: string[] = [];
+    const offered: unknown[][] = [];
+    const left = [...answers];
+    const organizationId = shop.merchant.organizationId as Id<"organization">;
+    await triage(app, { context: testContext }, organizationId, ids, {
       say: (text) => said.push(text),
-      choose: <T extends string>() => Promise.resolve((left.shift() ?? "stop") as T),
-    },
-  );
-  return { said, did };
-}
+      choose(_question, choices) {
+        offered.push(choices.map(({ value }) => value));
+        return Promise.resolve((left.shift() ?? "stop") as never);
+      },
+    });
+    return { said, offered };
+  }
 
-describe("The questions about transfers in the inbox", () => {
+  const read = (id: string) => shop.counter.get(shop.merchant, `/transfers/${id}`);
+  const statuses = (ids: readonly string[]) =>
+    Promise.all(ids.map(async (id) => (await read(id))["status"]));
+
   it("are asked about each that is still unmatched, and lead to what the person answers", async () => {
-    const { said, did } = await decide(["inv_9", "ignore", "skip"]);
-    expect(did).to.deep.equal([
-      ["allocate", "trf_1", [{ invoiceId: "inv_9", amount: "15.00" }]],
-      ["ignore", "trf_3"],
-    ]);
+    const [first, second, last] = await unmatched("7", "8", "9");
+    const [wallet] = await shop.counter.list(shop.merchant, "/wallets");
+    const own = "5".repeat(40);
+    const body = { label: "Own", network: "sandbox", address: `0x${own}` };
+    await expectStatus(shop.post("/wallets", body), 201);
+    const other = await shop.issue({ walletId: wallet?.["id"] });
+    await shop.counter.pay(shop.address, usdt(other["payableAmount"]), { from: own });
+    await shop.counter.mine(3);
+    const { id } = (await shop.inboxed()) ?? {};
+    // Its allocation was undone: the payer of a reversed payment may be owed its money.
+    const allocations = [{ invoiceId: other["id"], amount: other["payableAmount"] }];
+    const done = await expectStatus(
+      shop.post(`/transfers/${String(id)}/allocate`, { allocations }),
+      200,
+    );
+    const [undone] = done.body["allocations"] as Json[];
+    await shop.counter.mine(3);
+    const payment = String(undone?.["paymentId"]);
+    await expectStatus(shop.post(`/payments/${payment}/reverse`), 200);
+    // Somebody else has decided about the second one.
+    await expectStatus(shop.post(`/transfers/${String(second)}/ignore`), 200);
+
+    const ids = [first, second, id, last] as Id<"transfer">[];
+    const { said } = await ask(ids, [asking["id"], "ignore", "skip"]);
+    expect(await statuses(ids)).to.deep.equal(["matched", "ignored", "ignored", "unmatched"]);
+    const [allocated] = (await read(first ?? ""))["allocations"] as Json[];
+    expect(allocated).to.include({ invoiceId: asking["id"], amount: "7.00" });
     expect(said).to.have.length(4);
     expect(said.map((text) => /\d of 4: [\d.]+/.exec(text)?.[0])).to.deep.equal([
-      "1 of 4: 15.00",
-      "3 of 4: 25.00",
-      "4 of 4: 15.00",
+      "1 of 4: 7.00",
+      `3 of 4: ${String(other["payableAmount"])}`,
+      "4 of 4: 9.00",
       undefined,
     ]);
-    // The payer of a rejected payment may be owed its money.
-    expect(said.map((text) => text.includes("till refund create pay_1"))).to.deep.equal([
+    expect(said.map((text) => text.includes(`till refund create ${payment}`))).to.deep.equal([
       false,
       true,
       false,
@@ -81,48 +102,40 @@ describe("The questions about transfers in the inbox", () => {
   });
 
   it("offer an invoice that was issued after the transfer only after skipping, which is then the default", async () => {
-    const suggestion = (id: string, ...reasons: SuggestionReason[]) =>
-      ({ invoice: { id, remainingAmount: 1n }, amount: 1n, reasons }) as unknown as Suggestion;
-    const late = suggestion("inv_late", "same_amount", "issued_afterwards");
-    const choices = async (...suggestions: Suggestion[]) => {
-      const offered: string[][] = [];
-      await triage(
-        { get: () => Promise.resolve(transferView({ suggestions })) } as never,
-        { context: testContext },
-        "org_1",
-        ["trf_1"],
-        {
-          say: () => undefined,
-          choose: (_question, given) => {
-            offered.push(given.map(({ value }) => value));
-            return Promise.resolve("stop" as never);
-          },
-        },
-      );
-      return offered[0];
-    };
-    expect(await choices(late)).to.deep.equal(["skip", "inv_late", "ignore", "stop"]);
-    expect(await choices(suggestion("inv_1", "close_amount"), late)).to.deep.equal([
-      "inv_1",
-      "skip",
-      "inv_late",
-      "ignore",
-      "stop",
-    ]);
+    const [early] = await unmatched("104.5");
+    shop.counter.app.clock.advance(2 * minute);
+    const late = await shop.issue({ amount: "104.50" });
+    const onlyLate = await ask([early as Id<"transfer">], []);
+    expect(onlyLate.offered).to.deep.equal([["skip", late["id"], "ignore", "stop"]]);
+
+    const before = await shop.issue({ amount: "51.00" });
+    const [money] = await unmatched("50");
+    shop.counter.app.clock.advance(2 * minute);
+    const after = await shop.issue({ amount: "50.00" });
+    const { offered } = await ask([money as Id<"transfer">], []);
+    const values = offered[0] ?? [];
+    expect(values[0]).to.equal(before["id"]);
+    expect(values.indexOf(after["id"])).to.be.greaterThan(values.indexOf("skip"));
   });
 
   it("end when the person stops", async () => {
-    const { said, did } = await decide(["skip", "stop", "ignore"]);
-    expect(did).to.deep.equal([]);
+    const ids = await unmatched("7", "8", "9");
+    const { said } = await ask(ids, ["skip", "stop", "ignore"]);
+    expect(await statuses(ids)).to.deep.equal(["unmatched", "unmatched", "unmatched"]);
     expect(said.at(-1)).to.equal("Done: 0 allocated, 0 ignored, 1 skipped.");
   });
 
   it("go on after a refused decision, which is explained and not counted, but not after a defect", async () => {
-    const { said } = await decide(["inv_9", "ignore", "skip"], notFound());
-    const { title } = notFound();
-    expect(said.filter((text) => text.startsWith(`${title}. `))).to.have.length(2);
-    expect(said.at(-1)).to.equal("Done: 0 allocated, 0 ignored, 1 skipped.");
+    const ids = await unmatched("7", "8", "9");
+    const unknown = "inv_01kq3v5m8w2f6n9r4t7x0z1c3e";
+    const { said } = await ask(ids, [unknown, "ignore", "skip"]);
+    expect(said.filter((text) => text.includes("invoice"))).to.have.length(1);
+    expect(await statuses(ids)).to.deep.equal(["unmatched", "ignored", "unmatched"]);
+    expect(said.at(-1)).to.equal("Done: 0 allocated, 1 ignored, 1 skipped.");
     const defect = new Error("a defect");
-    expect(await decide(["ignore"], defect).catch((error: unknown) => error)).to.equal(defect);
+    const { app } = shop.counter.app;
+    const failing = { ...app, db: { ...app.db, write: () => Promise.reject(defect) } };
+    const asked = ask(ids, ["ignore"], failing).catch((error: unknown) => error);
+    expect(await asked).to.equal(defect);
   });
 });
