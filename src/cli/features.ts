@@ -32,9 +32,9 @@ export const commandLists = {
   customer: operations(
     async () => (await import("../features/customers/api.ts")).customerOperations,
   ),
-  apiKey: list(
-    "app",
-    async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
+  apiKey: operations(async () => (await import("../features/api-keys/api.ts")).apiKeyOperations),
+  walletOperation: operations(
+    async () => (await import("../features/wallets/api.ts")).walletOperations,
   ),
   wallet: list("app", async () => (await import("../features/wallets/commands.ts")).walletCommands),
   invoice: list(
@@ -53,13 +53,10 @@ export const commandLists = {
     "oversight",
     async () => (await import("../features/admin/queue-commands.ts")).failureCommands,
   ),
+  endpoint: operations(async () => (await import("../features/webhooks/api.ts")).webhookOperations),
   webhook: list(
     "app",
     async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
-  ),
-  endpoint: list(
-    "app",
-    async () => (await import("../features/webhooks/endpoint-commands.ts")).endpointCommands,
   ),
   transfer: list(
     "transfers",
@@ -103,6 +100,9 @@ export const commandLists = {
     async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
   ),
   export: list("app", async () => (await import("../features/exports/commands.ts")).exportCommands),
+  auditList: operations(
+    async () => (await import("../features/admin/audit-logs.ts")).adminAuditLogOperations,
+  ),
   audit: list(
     "app",
     async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
