@@ -37,6 +37,9 @@ export const commandLists = {
     async () => (await import("../features/wallets/api.ts")).walletOperations,
   ),
   wallet: list("app", async () => (await import("../features/wallets/commands.ts")).walletCommands),
+  invoiceOperation: operations(
+    async () => (await import("../features/invoices/api.ts")).invoiceOperations,
+  ),
   invoice: list(
     "app",
     async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
@@ -75,31 +78,26 @@ export const commandLists = {
     async () =>
       (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
   ),
-  paymentPolicy: list(
-    "app",
-    async () => (await import("../features/organizations/commands.ts")).paymentPolicyCommands,
+  organization: operations(
+    async () => (await import("../features/organizations/api.ts")).organizationOperations,
   ),
   paymentLink: list(
     "paymentLinks",
     async () => (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
   ),
-  branding: list(
-    "app",
-    async () => (await import("../features/organizations/commands.ts")).brandingCommands,
-  ),
-  origin: list(
-    "app",
-    async () => (await import("../features/organizations/commands.ts")).originCommands,
+  platformInvoice: operations(
+    async () => (await import("../features/billing/api.ts")).platformInvoiceOperations,
   ),
   billing: list(
     "app",
     async () => (await import("../features/billing/commands.ts")).billingCommands,
   ),
+  balance: operations(async () => (await import("../features/billing/api.ts")).balanceOperations),
   analytics: list(
     "app",
     async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
   ),
-  export: list("app", async () => (await import("../features/exports/commands.ts")).exportCommands),
+  export: operations(async () => (await import("../features/exports/api.ts")).exportOperations),
   auditList: operations(
     async () => (await import("../features/admin/audit-logs.ts")).adminAuditLogOperations,
   ),

@@ -267,7 +267,8 @@ function valueFrom(
     throw new Defect(`${operationId}: no flag can give ${field}: declare cli.flags.${field}`);
   const name = own.name ?? (own.isArgument === true ? field : kebab(field));
   const words = documented ?? json.description ?? describeParameter(field) ?? field;
-  const description = own.description ?? `${inHelp(words)}${exampleOf(json)}${rangeOf(json)}`;
+  const description =
+    own.description ?? `${inHelp(words)}${exampleOf(json, words)}${rangeOf(json)}`;
   const choices = own.choices ?? choicesOf(json);
   const taken = {
     description,
@@ -357,11 +358,16 @@ function placeholderOf(field: string, kind: ValueKind): string {
   return placeholders[kebab(field).split("-").at(-1) ?? ""] ?? "text";
 }
 
-/** `: active or archived`, if the values are few; `, such as 2031-01-31T00:00:00.000Z` for a time. */
-function exampleOf(schema: JsonSchema): string {
+/**
+ * `: active or archived`, if the values are few and the description does not name them; `, such as
+ * 2031-01-31T00:00:00.000Z` for a time.
+ */
+function exampleOf(schema: JsonSchema, description: string): string {
   if (withoutNull(schema).format === "date-time") return ", such as 2031-01-31T00:00:00.000Z";
-  const words = either(choicesOf(schema) ?? []);
-  return words === "" || words.length > choiceWordsMax ? "" : `: ${words}`;
+  const choices = choicesOf(schema) ?? [];
+  const words = either(choices);
+  if (choices.every((choice) => description.includes(choice))) return "";
+  return words.length > choiceWordsMax ? "" : `: ${words}`;
 }
 
 /** The most characters of the choices that a description lists. */
