@@ -180,7 +180,7 @@ async function act(
   if (!given.output.isTaken) {
     await show(screen, command, shown, command.summarize?.(result, call, false) ?? null);
   }
-  const warning = command.warning?.(result) ?? null;
+  const warning = (await command.warning?.(result, opened.app)) ?? null;
   // Scripts must not lose it: with --json and --quiet it is on standard error too.
   if (warning !== null) screen.surroundings.stderr.write(`${printable(`Warning: ${warning}`)}\n`);
   const code = command.code?.(shown) ?? null;

@@ -16,28 +16,36 @@ export const commandLists = {
   user: async () => (await import("../features/auth/commands.ts")).userCommands,
   customer: async () =>
     fromOperations((await import("../features/customers/api.ts")).customerOperations),
-  apiKey: async () => (await import("../features/api-keys/commands.ts")).apiKeyCommands,
+  apiKey: async () =>
+    fromOperations((await import("../features/api-keys/api.ts")).apiKeyOperations),
+  walletOperation: async () =>
+    fromOperations((await import("../features/wallets/api.ts")).walletOperations),
   wallet: async () => (await import("../features/wallets/commands.ts")).walletCommands,
+  invoiceOperation: async () =>
+    fromOperations((await import("../features/invoices/api.ts")).invoiceOperations),
   invoice: async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
   payment: async () => (await import("../features/admin/payment-commands.ts")).paymentCommands,
   queue: async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
-  webhook: async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
   endpoint: async () =>
-    (await import("../features/webhooks/endpoint-commands.ts")).endpointCommands,
+    fromOperations((await import("../features/webhooks/api.ts")).webhookOperations),
+  webhook: async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
   transfer: async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
   receipt: async () => (await import("../features/receipts/commands.ts")).receiptCommands,
   refund: async () => (await import("../features/refunds/commands.ts")).refundCommands,
   decision: async () =>
     (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
-  paymentPolicy: async () =>
-    (await import("../features/organizations/commands.ts")).paymentPolicyCommands,
+  organization: async () =>
+    fromOperations((await import("../features/organizations/api.ts")).organizationOperations),
   paymentLink: async () =>
     (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
-  branding: async () => (await import("../features/organizations/commands.ts")).brandingCommands,
-  origin: async () => (await import("../features/organizations/commands.ts")).originCommands,
+  platformInvoice: async () =>
+    fromOperations((await import("../features/billing/api.ts")).platformInvoiceOperations),
   billing: async () => (await import("../features/billing/commands.ts")).billingCommands,
+  balance: async () =>
+    fromOperations((await import("../features/billing/api.ts")).balanceOperations),
   analytics: async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
-  export: async () => (await import("../features/exports/commands.ts")).exportCommands,
+  export: async () => fromOperations((await import("../features/exports/api.ts")).exportOperations),
+  auditList: async () => fromOperations((await import("../features/admin/api.ts")).adminOperations),
   audit: async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
   rate: async () => (await import("../features/rates/commands.ts")).rateCommands,
   chain: async () => (await import("../features/payments/networks/commands.ts")).chainCommands,

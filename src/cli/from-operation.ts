@@ -1,46 +1,96 @@
 import * as z from "zod";
 import type { App } from "../app.ts";
 import {
+  anyOrganization,
   commandsOf,
   neededOrganization,
+  organizationArgument,
+  statedOrganization,
   type Command,
   type CommandArgument,
   type CommandCall,
   type CommandFlag,
+  type DeclaredCommandLine,
+  type Looked,
+  type OwnFlag,
 } from "../api/declare/command.ts";
 import { describeField, describeParameter } from "../api/declare/field-descriptions.ts";
-import type { AnyCall, Operation } from "../api/declare/operation.ts";
+import { pathParameters, type AnyCall, type Operation } from "../api/declare/operation.ts";
+import { PreconditionFailed } from "../api/declare/problems.ts";
 import { describeSchema } from "../api/declare/record.ts";
-import { Defect } from "../kernel/errors.ts";
-import { idPrefixes, type Id } from "../kernel/id.ts";
+import { Defect, InvalidRequest, notFound } from "../kernel/errors.ts";
+import { idPrefixes, type Id, type IdKind } from "../kernel/id.ts";
 
 const command = commandsOf<App>();
+
+/** The file of a CSV response. */
+const outputFlag: CommandFlag = {
+  flags: "--output <file>",
+  description:
+    "write to a new file, which appears when it is complete (default, or -: standard output)",
+};
 
 /**
  * Returns the commands of those operations that declare a command line.
  * @throws Defect if a command cannot express a field and its declaration does not leave it out
  */
 export function commandsFrom(operations: readonly Operation<App>[]): readonly Command<App>[] {
-  return operations.flatMap((operation) => {
-    const { cli } = operation;
-    if (cli === null) return [];
-    const flags = flagsOf(operation);
-    return [
-      command({
-        ...cli,
-        summary: cli.summary ?? operation.summary,
-        arguments: argumentsOf(operation),
-        flags: [
-          ...(operation.access.kind === "organization" ? [neededOrganization] : []),
-          ...flags.map(({ declared }) => declared),
-        ],
-        effect: effectOf(operation),
-        handle: (app: App, call: CommandCall) =>
-          operation.handle(app, callOf(operation, flags, call)),
-        present: (result: unknown) => operation.present(result),
-      }),
-    ];
-  });
+  return operations.flatMap((operation) => operation.cli.map((cli) => commandOf(operation, cli)));
+}
+
+function commandOf(operation: Operation<App>, cli: DeclaredCommandLine): Command<App> {
+  const values = valuesOf(operation, cli);
+  // A usage error comes before a question.
+  const requireValues = (call: CommandCall) => {
+    requireEither(values, call);
+    if (operation.method === "PATCH") requireChange(values, call);
+  };
+  const { confirm, look, ...rest } = cli;
+  return command({
+    ...rest,
+    summary: cli.summary ?? operation.summary,
+    arguments: [
+      ...(cli.organization === "argument" ? [organizationArgument] : []),
+      ...pathNames(operation).map(argumentOf),
+      ...values.flatMap(({ argument }) => argument ?? []),
+    ],
+    flags: [
+      ...organizationFlags(operation, cli),
+      ...values.flatMap(({ flag }) => flag ?? []),
+      ...values.flatMap(({ alternative }) => alternative ?? []),
+      ...(operation.csv === null ? [] : [outputFlag]),
+    ],
+    effect: effectOf(operation),
+    ...(operation.csv === null ? {} : { isCsv: true }),
+    ...(look === undefined ? {} : { look }),
+    ...(confirm === undefined
+      ? {}
+      : {
+          confirm(call: CommandCall, subject: string) {
+            requireValues(call);
+            return confirm(call, subject);
+          },
+        }),
+    async handle(app: App, call: CommandCall, looked: Looked | null) {
+      requireValues(call);
+      const organizationId = await organizationOf(operation, cli, app, call);
+      return operation.handle(app, {
+        params: {
+          ...Object.fromEntries(pathNames(operation).map((name) => [name, call.argument(name)])),
+          ...(organizationId === undefined ? {} : { organizationId }),
+        },
+        ...(await inputOf(operation, values, call)),
+        context: call.context,
+        actor: null,
+        organizationId: organizationId ?? null,
+        standing: null,
+        expect: (current) => {
+          requireVersion(current, looked);
+        },
+      });
+    },
+    present: (result: unknown) => operation.present(result),
+  } as Parameters<typeof command>[0]);
 }
 
 function effectOf({ method, secretAnswer }: Operation<App>): Command["effect"] {
@@ -48,51 +98,78 @@ function effectOf({ method, secretAnswer }: Operation<App>): Command["effect"] {
   return secretAnswer ? "write-without-trial" : "write";
 }
 
-/** A flag, and the field of the query or the body that it gives. */
-interface FieldFlag {
+/** A field of the query or the body, and the flag or the argument that gives it. */
+interface Value {
   readonly field: string;
-  /** The flag's name without dashes. */
+  /** The name of the flag without dashes, or of the argument. */
   readonly name: string;
   readonly kind: ValueKind;
-  readonly declared: CommandFlag;
+  readonly own: OwnFlag;
+  readonly argument: CommandArgument | null;
+  readonly flag: CommandFlag | null;
+  /** The flag of the field's other value. */
+  readonly alternative: CommandFlag | null;
 }
 
 /** How a value is written at a terminal. `list` has its items separated by commas. */
 type ValueKind = "text" | "number" | "boolean" | "list";
 
-/** Returns the call of the operation that a command line makes. */
-function callOf(
-  operation: Operation<App>,
-  flags: readonly FieldFlag[],
+/** Returns the query and the body of the call that a command line makes. */
+async function inputOf(
+  { query, body, ...operation }: Operation<App>,
+  values: readonly Value[],
   call: CommandCall,
-): AnyCall {
-  const { access, body, query } = operation;
-  const parsed = (schema: z.ZodType, shape: object): Record<string, unknown> => {
-    const own = flags.filter(({ field }) => Object.hasOwn(shape, field));
-    const values = own.map((flag) => [flag.field, valueOf(flag, call)]);
-    return call.parse(schema, Object.fromEntries(values)) as Record<string, unknown>;
-  };
+): Promise<Pick<AnyCall, "query" | "body">> {
+  const given = await Promise.all(
+    values.map(async (value) => [value.field, await valueOf(value, call)] as const),
+  );
+  const parsed = (schema: z.ZodType, shape: object) =>
+    call.parse(schema, Object.fromEntries(given.filter(([field]) => Object.hasOwn(shape, field))));
   return {
-    params: Object.fromEntries(pathNames(operation).map((name) => [name, call.argument(name)])),
-    query: parsed(z.object(query), query),
-    body: body === null ? undefined : parsed(body, shapeOf(operation)),
-    context: call.context,
-    actor: null,
-    organizationId:
-      access.kind === "organization" ? (call.flag("organization") as Id<"organization">) : null,
-    standing: null,
-    expect: () => undefined,
+    query: parsed(z.object(query), query) as AnyCall["query"],
+    body: body === null ? undefined : parsed(body, shapeOf({ ...operation, body })),
   };
 }
 
-/** Returns the value of a flag as the schema takes it; undefined if the flag was not given. */
-function valueOf({ name, kind }: FieldFlag, call: CommandCall): unknown {
-  if (kind === "boolean") return call.isSet(name) ? true : undefined;
-  const text = call.flag(name);
-  if (text === undefined || kind === "text") return text;
+/** Returns a value as the schema takes it; undefined if it was not given. */
+function valueOf({ name, kind, own, argument }: Value, call: CommandCall): unknown {
+  const { alternative, read } = own;
+  if (alternative !== undefined && call.isSet(alternative.name)) return alternative.value;
+  if (argument === null && kind === "boolean") return call.isSet(name) ? true : undefined;
+  const text = argument === null ? call.flag(name) : call.argument(name);
+  if (text === undefined) return undefined;
+  if (read !== undefined) return read(text, call);
   if (kind === "list") return text.split(",").map((item) => item.trim());
   // The schema refuses other text, and its message names the flag.
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  return kind === "number" && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/** Throws if a flag and its alternative are given. */
+function requireEither(values: readonly Value[], call: CommandCall): void {
+  for (const { name, own } of values) {
+    if (own.alternative === undefined || call.flag(name) === undefined) continue;
+    if (!call.isSet(own.alternative.name)) continue;
+    throw new InvalidRequest(`Give either --${name} or --${own.alternative.name}, not both.`);
+  }
+}
+
+/** Throws if no flag is given. */
+function requireChange(values: readonly Value[], call: CommandCall): void {
+  const names = [
+    ...values.map(({ name }) => name),
+    ...values.flatMap(({ own }) => own.alternative?.name ?? []),
+  ];
+  if (names.some((name) => call.flag(name) !== undefined || call.isSet(name))) return;
+  throw new InvalidRequest(`Nothing to change: give ${either(names.map((name) => `--${name}`))}.`);
+}
+
+/** Throws if the object was changed after its version that the question described. */
+function requireVersion(current: unknown, looked: Looked | null): void {
+  if (looked?.version === undefined) return;
+  if ((current as { readonly version?: number }).version === looked.version) return;
+  throw new PreconditionFailed(
+    "It was changed after the question. Look at it again, then repeat the command.",
+  );
 }
 
 /** Returns the names of the path's parameters that are arguments of the command. */
@@ -101,62 +178,124 @@ function pathNames({ path }: Operation<App>): readonly string[] {
   return names.filter((name) => name !== "organizationId");
 }
 
-function argumentsOf(operation: Operation<App>): readonly CommandArgument[] {
-  return pathNames(operation).map((name) => ({
-    name,
-    description: inHelp(describeParameter(name) ?? name),
-  }));
+function argumentOf(name: string): CommandArgument {
+  const kind = kindOfParameter(name);
+  const example = kind === null ? "" : `, such as ${idPrefixes[kind]}_01h…`;
+  // The command line finds invoices by both.
+  const other = kind === "invoice" ? ", or its externalId" : "";
+  return { name, description: `${inHelp(describeParameter(name) ?? name)}${example}${other}` };
 }
 
-function flagsOf(operation: Operation<App>): readonly FieldFlag[] {
+function kindOfParameter(name: string): IdKind | null {
+  return pathParameters[name as keyof typeof pathParameters];
+}
+
+/** Returns the flags by which an organization is named. */
+function organizationFlags(
+  { path, query }: Operation<App>,
+  { organization }: DeclaredCommandLine,
+): readonly CommandFlag[] {
+  if (Object.hasOwn(query, "organizationId")) return [anyOrganization];
+  if (!path.includes("{organizationId}")) return [];
+  if (organization === undefined) return [neededOrganization];
+  return organization === "stated" ? [statedOrganization] : [];
+}
+
+/** Returns the organization of the path. */
+async function organizationOf(
+  operation: Operation<App>,
+  { organization }: DeclaredCommandLine,
+  app: App,
+  call: CommandCall,
+): Promise<Id<"organization"> | undefined> {
+  const given =
+    organization === "argument" ? call.argument("organizationId") : call.flag("organization");
+  if (given !== undefined || organization === undefined) {
+    return given as Id<"organization"> | undefined;
+  }
+  const { findKnown } = await import("./known/known-values.ts");
+  const name = pathNames(operation).at(-1) ?? "";
+  const kind = kindOfParameter(name);
+  const known = kind === null ? null : await findKnown(app.db, kind, call.argument(name));
+  if (known?.owner == null) throw notFound();
+  return known.owner as Id<"organization">;
+}
+
+function valuesOf(operation: Operation<App>, cli: DeclaredCommandLine): readonly Value[] {
   const { body, query } = operation;
   const { limit, cursor, ...filters } = query;
   const paging = { ...(limit && { limit }), ...(cursor && { cursor }) };
-  return [
-    ...Object.entries({ ...filters, ...paging }).flatMap(([field, schema]) =>
-      flagOf(operation, field, schema, schema.meta()?.description ?? describeParameter(field)),
-    ),
-    ...Object.entries(shapeOf(operation)).flatMap(([field, schema]) =>
-      flagOf(operation, field, schema as z.ZodType, describeField(body, field)),
-    ),
-  ];
+  return Object.entries({ ...filters, ...paging, ...shapeOf(operation) }).flatMap(
+    ([field, schema]) => {
+      const own = cli.flags?.[field];
+      if (own === null || cli.fields?.includes(field) === false) return [];
+      if (field === "organizationId") return [organizationValue];
+      const words = describeField(body, field);
+      return [valueFrom(operation.id, field, schema as z.ZodType, words, own ?? {})];
+    },
+  );
 }
 
+/** The filter of a list of all organizations, whose flag is `anyOrganization`. */
+const organizationValue: Value = {
+  field: "organizationId",
+  name: "organization",
+  kind: "text",
+  own: {},
+  argument: null,
+  flag: null,
+  alternative: null,
+};
+
 /** Returns the fields of the body. */
-function shapeOf({ id, body }: Operation<App>): z.ZodRawShape {
+function shapeOf({ id, body }: Pick<Operation, "id" | "body">): z.ZodRawShape {
   if (body === null) return {};
   if (body instanceof z.ZodObject) return body.shape;
   throw new Defect(`the body of ${id} has no fields that flags could give`);
 }
 
-/** Returns the flag of a field; none if the declaration leaves it out. */
-function flagOf(
-  { id, cli }: Operation<App>,
+function valueFrom(
+  operationId: string,
   field: string,
   schema: z.ZodType,
-  description: string | undefined,
-): readonly FieldFlag[] {
-  const own = cli?.flags?.[field];
-  if (own === null) return [];
+  documented: string | undefined,
+  own: OwnFlag,
+): Value {
   const json = describeSchema(schema) as JsonSchema;
-  const kind = kindOf(json);
+  const kind = own.read === undefined ? kindOf(json) : "text";
   if (kind === null)
-    throw new Defect(`${id}: no flag can give ${field}: declare cli.flags.${field}`);
-  const name = own?.name ?? kebab(field);
-  const text = own?.description ?? `${inHelp(description ?? field)}${rangeOf(json)}`;
-  const value = kind === "boolean" ? "" : ` <${own?.placeholder ?? placeholderOf(field, kind)}>`;
-  const choices = own?.choices ?? choicesOf(json);
-  const declared: CommandFlag = {
-    flags: `--${name}${value}`,
-    description: text,
-    ...(name === kebab(field) ? {} : { field }),
+    throw new Defect(`${operationId}: no flag can give ${field}: declare cli.flags.${field}`);
+  const name = own.name ?? (own.isArgument === true ? field : kebab(field));
+  const words = documented ?? json.description ?? describeParameter(field) ?? field;
+  const description =
+    own.description ?? `${inHelp(words)}${exampleOf(json, words)}${rangeOf(json)}`;
+  const choices = own.choices ?? choicesOf(json);
+  const taken = {
+    description,
+    ...(name === kebab(field) || name === field ? {} : { field }),
     ...(choices === null ? {} : { choices }),
-    ...(kind === "list" || own?.isList === true ? { isList: true } : {}),
-    ...(schema.safeParse(undefined).success
-      ? {}
-      : { ask: `${text.charAt(0).toUpperCase()}${text.slice(1)}` }),
+    ...(own.takes === undefined ? {} : { takes: own.takes }),
+    ...(kind === "list" || own.isList === true ? { isList: true as const } : {}),
   };
-  return [{ field, name, kind, declared }];
+  const placeholder =
+    kind === "boolean" ? "" : ` <${own.placeholder ?? placeholderOf(field, kind)}>`;
+  const isOptional = schema.safeParse(undefined).success;
+  const ask = `${description.charAt(0).toUpperCase()}${description.slice(1)}`;
+  return {
+    field,
+    name,
+    kind,
+    own,
+    argument: own.isArgument === true ? { name, ...taken } : null,
+    flag:
+      own.isArgument === true
+        ? null
+        : { flags: `--${name}${placeholder}`, ...taken, ...(isOptional ? {} : { ask }) },
+    alternative:
+      own.alternative === undefined
+        ? null
+        : { flags: `--${own.alternative.name}`, description: own.alternative.description },
+  };
 }
 
 /** `externalId` → `external-id` */
@@ -173,6 +312,8 @@ interface JsonSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: string | number | boolean;
+  readonly format?: string;
+  readonly description?: string;
 }
 
 /** Returns the schema of the values other than null. */
@@ -215,6 +356,28 @@ function placeholderOf(field: string, kind: ValueKind): string {
   if (kind === "number" || kind === "list") return kind;
   if (Object.hasOwn(idPrefixes, field.replace(/Id$/, ""))) return "id";
   return placeholders[kebab(field).split("-").at(-1) ?? ""] ?? "text";
+}
+
+/**
+ * `: active or archived`, if the values are few and the description does not name them; `, such as
+ * 2031-01-31T00:00:00.000Z` for a time.
+ */
+function exampleOf(schema: JsonSchema, description: string): string {
+  if (withoutNull(schema).format === "date-time") return ", such as 2031-01-31T00:00:00.000Z";
+  const choices = choicesOf(schema) ?? [];
+  const words = either(choices);
+  if (choices.every((choice) => description.includes(choice))) return "";
+  return words.length > choiceWordsMax ? "" : `: ${words}`;
+}
+
+/** The most characters of the choices that a description lists. */
+const choiceWordsMax = 60;
+
+/** `a, b or c` */
+function either(words: readonly string[]): string {
+  return words.length < 2
+    ? words.join("")
+    : `${words.slice(0, -1).join(", ")} or ${words.at(-1) ?? ""}`;
 }
 
 /** `, 1 to 100 (default 20)` */

@@ -31,7 +31,7 @@ const argumentOf: Readonly<Record<string, string>> = {
   paymentId: "pay_1",
   refundId: "rfd_1",
   transferId: "trf_1",
-  delivery: "whd_1",
+  webhookDeliveryId: "whd_1",
 };
 
 const flagsOf: Readonly<Record<string, readonly string[]>> = {

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import * as z from "zod";
 import type { App } from "../../src/app.ts";
 import { organization } from "../../src/api/declare/access.ts";
-import type { Command, OwnFlag } from "../../src/api/declare/command.ts";
+import type { Command, CommandLine, Looked } from "../../src/api/declare/command.ts";
 import { pageParameters } from "../../src/api/declare/list.ts";
 import { operation, type AnyCall } from "../../src/api/declare/operation.ts";
 import { callOf, propertyOf } from "../../src/cli/command-call.ts";
@@ -19,12 +19,18 @@ interface Request {
   readonly body?: z.ZodType;
 }
 
-function commandOf(request: Request, flags: Readonly<Record<string, OwnFlag | null>> = {}) {
+type Own = Partial<CommandLine<{ readonly id: string }, { readonly id: string }>>;
+
+function commandOf(
+  request: Request,
+  flags: Own["flags"] = {},
+  { method, ...own }: Own & { readonly method?: "PATCH" } = {},
+) {
   const [command] = commandsFrom([
     operation({
       id: "tryCustomer",
       group: "Customers",
-      method: request.body === undefined ? "GET" : "POST",
+      method: method ?? (request.body === undefined ? "GET" : "POST"),
       path: "/organizations/{organizationId}/customers/{customerId}/try",
       summary: "Try a customer",
       access: organization("customers:read"),
@@ -36,7 +42,13 @@ function commandOf(request: Request, flags: Readonly<Record<string, OwnFlag | nu
         return Promise.resolve({ id: "one" });
       },
       present: (result: { readonly id: string }) => result,
-      cli: { name: "customer try", examples: ["till a", "till b"], columns: ["id"], flags },
+      cli: {
+        name: "customer try",
+        examples: ["till a", "till b"],
+        columns: ["id"],
+        flags,
+        ...own,
+      } as CommandLine<{ readonly id: string }, { readonly id: string }, never>,
     }),
   ]);
   if (command === undefined) throw new Error("there is no command");
@@ -47,29 +59,45 @@ function commandOf(request: Request, flags: Readonly<Record<string, OwnFlag | nu
 async function called(
   command: Command<App>,
   flags: Readonly<Record<string, string | boolean>>,
+  words: Readonly<Record<string, string>> = {},
+  looked: Looked | null = null,
 ): Promise<AnyCall> {
   const given = {
-    arguments: { customerId: "cus_1" },
+    ...noFlags,
+    arguments: { customerId: "cus_1", ...words },
     flags: Object.fromEntries(
       Object.entries({ organization: "org_1", ...flags }).map(([name, value]) => [
         propertyOf(name),
         value,
       ]),
     ),
-    password: null,
-    named: { organization: null },
-    readings: new Map<string, Promise<Buffer>>(),
-    output: { isTaken: false },
-    progress: () => undefined,
   };
   const terminal = { requestId: "req_1" } as unknown as Terminal;
   calls = [];
   // The handler of these operations uses no app.
-  await command.handle({} as App, callOf(terminal, given, null), null);
+  await command.handle({} as App, callOf(terminal, given, null), looked);
   const [got] = calls;
   if (got === undefined) throw new Error("the handler was not called");
   return got;
 }
+
+async function refusalOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => "",
+    (error: unknown) => String(error instanceof Error ? error.message : error),
+  );
+}
+
+/** A command line without flags. */
+const noFlags = {
+  arguments: {},
+  flags: {},
+  password: null,
+  named: { organization: null },
+  readings: new Map<string, Promise<Buffer>>(),
+  output: { isTaken: false },
+  progress: () => undefined,
+};
 
 const flagsOf = ({ flags }: Command<App>) =>
   flags.slice(1).map(({ flags: written, description }) => `${written}: ${description}`);
@@ -84,7 +112,7 @@ describe("The command of an operation", () => {
     });
     expect(read).to.include({ name: "customer try", summary: "Try a customer", effect: "read" });
     expect(read.arguments).to.deep.equal([
-      { name: "customerId", description: "the customer's id" },
+      { name: "customerId", description: "the customer's id, such as cus_01h…" },
     ]);
     expect(read.flags[0]?.flags).to.equal("--organization <id|name>");
     expect(flagsOf(read)).to.deep.equal([
@@ -107,7 +135,7 @@ describe("The command of an operation", () => {
       "--legal-name <text>: the name by law",
       "--days <number>: the days, 1 to 30",
       "--is-draft: keeps it a draft",
-      "--kind <text>: the kind",
+      "--kind <text>: the kind: a or b",
       "--tags <list>: the tags",
     ]);
     expect(write.flags.map(({ ask }) => ask)).to.deep.equal([
@@ -126,7 +154,7 @@ describe("The command of an operation", () => {
     const write = commandOf({ body: z.strictObject(shape) });
     const call = await called(write, { name: "A", days: "7", "is-draft": true, tags: "a, b" });
     expect(call).to.deep.include({
-      params: { customerId: "cus_1" },
+      params: { customerId: "cus_1", organizationId: "org_1" },
       organizationId: "org_1",
       query: {},
       body: { name: "A", days: 7, isDraft: true, tags: ["a", "b"] },
@@ -163,6 +191,77 @@ describe("The command of an operation", () => {
     // Messages about the field name the flag.
     expect(write.flags[1]).to.include({ field: "walletId", ask: "The wallet" });
     expect((await called(write, { wallet: "wal_1" })).body).to.deep.equal({ walletId: "wal_1" });
+  });
+
+  it("can take a field as an argument, read it in its own way, and have a flag for another value", async () => {
+    const change = commandOf(
+      {
+        body: z.strictObject({
+          url: z.string().optional(),
+          types: z.array(z.object({ name: z.string() })).nullish(),
+        }),
+      },
+      {
+        url: { isArgument: true, description: "the receiver" },
+        types: {
+          placeholder: "list",
+          description: "the types",
+          read: (text) => text.split(" ").map((name) => ({ name })),
+          alternative: { name: "all", description: "all types", value: null },
+        },
+      },
+    );
+    expect(change.arguments[1]).to.deep.equal({ name: "url", description: "the receiver" });
+    expect(flagsOf(change)).to.deep.equal(["--types <list>: the types", "--all: all types"]);
+    const words = { url: "https://a.example" };
+    const url = words.url;
+    expect((await called(change, { types: "a b" }, words)).body).to.deep.equal({
+      url,
+      types: [{ name: "a" }, { name: "b" }],
+    });
+    expect((await called(change, { all: true }, words)).body).to.deep.equal({ url, types: null });
+    expect(await refusalOf(called(change, { all: true, types: "a" }, words))).to.equal(
+      "Give either --types or --all, not both.",
+    );
+  });
+
+  it("needs a flag if it changes something, also before it asks", async () => {
+    const change = commandOf(
+      { body: z.strictObject({ name: z.string().optional(), days: z.int().nullish() }) },
+      { days: { alternative: { name: "drop-days", description: "none", value: null } } },
+      {
+        method: "PATCH",
+        look: () => ({ subject: "it" }),
+        confirm: () => "Sure?",
+      } as Own & { method: "PATCH" },
+    );
+    const words = "Nothing to change: give --name, --days or --drop-days.";
+    expect(await refusalOf(called(change, {}))).to.equal(words);
+    expect(() => change.confirm?.(callOf({} as Terminal, noFlags, null), "")).to.throw(words);
+    expect((await called(change, { "drop-days": true })).body).to.deep.equal({ days: null });
+  });
+
+  it("refuses a version other than that which was read before the question", async () => {
+    const change = commandOf({ body: z.strictObject({ name: z.string() }) });
+    const { expect: check } = await called(change, { name: "A" }, {}, { subject: "", version: 3 });
+    expect(() => check({ version: 3 })).not.to.throw();
+    expect(() => check({ version: 4 })).to.throw("It was changed after the question.");
+    const { expect: checkNothing } = await called(change, { name: "A" });
+    expect(() => checkNothing({ version: 4 })).not.to.throw();
+  });
+
+  it("takes the organization as an argument, or that of the object, and only the listed fields", async () => {
+    const body = z.strictObject({ name: z.string().optional(), note: z.string().optional() });
+    const one = commandOf({ body }, {}, { organization: "argument", fields: ["note"] });
+    expect(one.arguments.map(({ name }) => name)).to.deep.equal(["organizationId", "customerId"]);
+    expect(one.flags.map(({ flags }) => flags)).to.deep.equal(["--note <text>"]);
+    expect(await called(one, {}, { organizationId: "org_2" })).to.include({
+      organizationId: "org_2",
+    });
+    const found = commandOf({ body }, {}, { organization: "found" });
+    expect(found.flags.map(({ flags }) => flags)).to.deep.equal(["--name <text>", "--note <text>"]);
+    const stated = commandOf({ body }, {}, { organization: "stated" });
+    expect(await called(stated, {})).to.include({ organizationId: "org_1" });
   });
 
   it("is refused if no flag could give a field that the declaration does not leave out", () => {

@@ -81,7 +81,7 @@ describe("prompts at a terminal", () => {
     const words = ["--organization", organization, "--scopes", "read", "--data-dir", folder, "-q"];
     const made = await till(["key", "create", ...words], {
       env,
-      person: [["Name of the key", `shop${enter}`]],
+      person: [["A name by which you recognize the key", `shop${enter}`]],
     });
     const id = made.stdout.trim();
     const revoke = ["key", "revoke", id, "--no-color", "--data-dir", folder];

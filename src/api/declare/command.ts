@@ -246,7 +246,7 @@ interface CommandDeclaration<Service, Result, Shown> {
   /** Hint printed afterwards: the next command to run. */
   readonly next?: (shown: Shown, call: CommandCall) => string;
   /** Returns a warning that is printed to standard error after the output, in every form; null for none. */
-  readonly warning?: (result: Result) => string | null;
+  readonly warning?: (result: Result, service: Service) => string | null | Promise<string | null>;
   /** Returns the problem with which the program exits if the printed result reports a failure; null otherwise. */
   readonly fault?: (shown: Shown, result: Result) => Error | null | Promise<Error | null>;
 }
@@ -290,26 +290,38 @@ export interface Command<Service = never> {
   readonly isWatched: boolean;
   readonly isCsv: boolean;
   readonly next: ((shown: unknown, call: CommandCall) => string) | null;
-  readonly warning: ((result: unknown) => string | null) | null;
+  readonly warning:
+    | ((result: unknown, service: Service) => string | null | Promise<string | null>)
+    | null;
   readonly fault:
     | ((shown: unknown, result: unknown) => Error | null | Promise<Error | null>)
     | null;
 }
 
-/** The parts of a flag that its declaration has in place of what the field's schema says. */
-export interface OwnFlag extends Pick<CommandFlag, "choices" | "isList"> {
+/** The parts of a flag that its declaration has in place of the words and the form that the field's schema gives. */
+export interface OwnFlag extends Pick<CommandFlag, "choices" | "isList" | "takes"> {
   /** Without dashes; by default the field's name. */
   readonly name?: string;
   readonly placeholder?: string;
   readonly description?: string;
+  /** The value is an argument of the command instead, after those of the path. */
+  readonly isArgument?: true;
+  /** Returns the field's value from the text at the terminal, such as the content of a file. */
+  readonly read?: (text: string, call: CommandCall) => unknown;
+  /** A flag without a value that gives the field `value`: `--drop-logo`. */
+  readonly alternative?: {
+    readonly name: string;
+    readonly description: string;
+    readonly value: unknown;
+  };
 }
 
 /**
  * The command line of an operation. Its arguments, flags and effect, the call and the record come from the operation:
  * `organizationId` is --organization, the other parameters of the path are arguments, and the fields of the query and
- * the body are flags, of which those that must be given are prompted for.
+ * the body are flags, of which those that must be given are prompted for. A PATCH needs at least one of its flags.
  */
-export type CommandLine<Result, Shown> = Pick<
+export type CommandLine<Result, Shown, Field extends string = string> = Pick<
   CommandDeclaration<App, Result, Shown>,
   | "name"
   | "examples"
@@ -326,8 +338,15 @@ export type CommandLine<Result, Shown> = Pick<
 > & {
   /** By default that of the operation. */
   readonly summary?: string;
-  /** Parts of flags in place of what the schemas say, by field; null: the command does not have the flag. */
-  readonly flags?: Readonly<Record<string, OwnFlag | null>>;
+  /**
+   * How the path's organization is given, if not by --organization or TILL_ORGANIZATION: as the first argument, or by
+   * the object that the path names last. If it is `stated`, --organization may name the object's organization.
+   */
+  readonly organization?: "argument" | "found" | "stated";
+  /** The fields of the query and the body that the command gives; by default all. */
+  readonly fields?: readonly Field[];
+  /** Parts of flags in place of the schemas' words, by field; null: the command does not have the flag. */
+  readonly flags?: { readonly [Name in Field]?: OwnFlag | null };
   /** The subject of a write: see `Command`. */
   readonly look?: NonNullable<CommandDeclaration<App, Result, Shown>["look"]>;
 } & (Asking | { readonly confirm?: undefined });
@@ -360,7 +379,7 @@ export function commandsOf<Service>() {
       interact: (declared.interact ?? null) as Command<Service>["interact"],
       code: (declared.code ?? null) as Command["code"],
       next: (declared.next ?? null) as Command["next"],
-      warning: (declared.warning ?? null) as Command["warning"],
+      warning: (declared.warning ?? null) as Command<Service>["warning"],
       fault: (declared.fault ?? null) as Command["fault"],
     });
   };

@@ -42,15 +42,21 @@ export const exactly = (description: string) =>
   z.string().min(1).max(exactLengthMax).meta({ description });
 const exactLengthMax = 50;
 
-const momentFrom = () => instant().meta({ description: "At or after this time." });
-const momentBefore = () => instant().meta({ description: "Before this time." });
+const momentFrom = (event: string) =>
+  instant()
+    .meta({ description: `${event} at or after this time.` })
+    .optional();
+const momentBefore = (event: string) =>
+  instant()
+    .meta({ description: `${event} before this time.` })
+    .optional();
 
 /** Time filters of a list are named after the time they compare. */
 export const createdTimes = {
-  createdFrom: momentFrom().optional(),
-  createdTo: momentBefore().optional(),
+  createdFrom: momentFrom("Created"),
+  createdTo: momentBefore("Created"),
 };
-export const paidTimes = { paidFrom: momentFrom().optional(), paidTo: momentBefore().optional() };
+export const paidTimes = { paidFrom: momentFrom("Paid"), paidTo: momentBefore("Paid") };
 
 /** Converts a time from a query to epoch milliseconds. */
 export function momentOf(text: string | undefined): number | undefined {

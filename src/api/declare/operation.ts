@@ -84,6 +84,11 @@ export type Call<A extends Access, Path extends string, Query, Body, Result> = {
 type QueryShape = Readonly<Record<string, z.ZodType>>;
 type NoQuery = Readonly<Record<string, never>>;
 type QueryOf<Q extends QueryShape> = { readonly [K in keyof Q]: z.output<Q[K]> };
+/** The names of the fields of a query and a body. */
+type FieldOf<Q, B extends z.ZodType> = Extract<
+  (string extends keyof Q ? never : keyof Q) | keyof z.input<B>,
+  string
+>;
 
 interface Declaration<
   Service,
@@ -130,8 +135,10 @@ interface Declaration<
   readonly present: (result: Result) => z.input<R>;
   /** True if the service itself found the result of an earlier request; sets the Idempotent-Replayed header. */
   readonly isReplayed?: (result: Result) => boolean;
-  /** The command that calls the operation for an operator at a terminal. */
-  readonly cli?: CommandLine<Result, z.input<R>>;
+  /** The command, or the commands, that call the operation for an operator at a terminal. */
+  readonly cli?:
+    | CommandLine<Result, z.input<R>, FieldOf<Q, B>>
+    | readonly CommandLine<Result, z.input<R>, FieldOf<Q, B>>[];
 }
 
 /** A declared operation with its types erased, as the router and the document generators read it. */
@@ -157,7 +164,7 @@ export interface Operation<Service = never> {
   readonly handle: (service: Service, call: AnyCall) => Promise<unknown>;
   readonly present: (result: unknown) => unknown;
   readonly isReplayed: (result: unknown) => boolean;
-  readonly cli: DeclaredCommandLine | null;
+  readonly cli: readonly DeclaredCommandLine[];
 }
 
 export interface AnyCall {
@@ -208,7 +215,7 @@ export function operationsOf<Service>() {
       present: (result: unknown) => declared.present(result as Result),
       isReplayed: (result: unknown) => declared.isReplayed?.(result as Result) === true,
       // The command line passes the results of `handle` and `present` to it.
-      cli: (declared.cli ?? null) as DeclaredCommandLine | null,
+      cli: [declared.cli ?? []].flat() as readonly DeclaredCommandLine[],
     });
   };
 }

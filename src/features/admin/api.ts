@@ -171,6 +171,21 @@ export const adminOperations = [
     errors: [],
     handle: (app, call) => listAllAuditLogs(app, withTimes(call.query)),
     present: presentAuditLogs,
+    cli: {
+      name: "audit list",
+      summary: "List audit log entries of one or all organizations, newest first",
+      flags: {
+        action: { placeholder: "name" },
+        actorId: { placeholder: "id", takes: ["user", "apiKey"] },
+        from: { description: "deprecated, use --created-from" },
+        to: { description: "deprecated, use --created-to" },
+      },
+      examples: [
+        "till audit list",
+        "till audit list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --action invoice.created --json",
+      ],
+      columns: ["createdAt", "action", "actorLabel", "targetId", "organizationId", "id"],
+    },
   }),
   operation({
     id: "adminGetAnalyticsSummary",

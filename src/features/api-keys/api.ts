@@ -2,6 +2,8 @@ import { organization } from "../../api/declare/access.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
+import { scopes } from "../../api/declare/permissions.ts";
+import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import { everyMinute } from "../../platform/jobs/cron-line.ts";
@@ -10,6 +12,7 @@ import {
   createApiKey,
   ExpiryNotAllowed,
   flushLastUses,
+  getApiKey,
   listApiKeys,
   revokeApiKey,
   ScopeNotAllowed,
@@ -37,6 +40,15 @@ export const apiKeyOperations = [
     errors: [],
     handle: (app, call) => listApiKeys(app, call.organizationId, call.query),
     present: (page: Page<ApiKeyRow>) => mapPage(page, presentApiKey),
+    cli: {
+      name: "key list",
+      summary: "List an organization's API keys, newest first, including revoked and expired ones",
+      examples: [
+        "till key list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till key list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+      ],
+      columns: ["id", "name", "prefix", "scopes", "lastUsedAt", "expiresAt", "revokedAt"],
+    },
   }),
   operation({
     id: "createApiKey",
@@ -53,6 +65,35 @@ export const apiKeyOperations = [
     secretAnswer: true,
     handle: (app, call) => createApiKey(app, call.context, call.organizationId, call.body),
     present: presentCreatedApiKey,
+    cli: {
+      name: "key create",
+      summary: "Create an API key and show its secret once",
+      flags: {
+        scopes: {
+          description: `shop for the program of a shop; or other scopes, separated by commas: ${scopes.join(", ")}`,
+        },
+        expiresAt: {
+          description: "expiry time, such as 2031-01-31T00:00:00.000Z (default: never)",
+        },
+      },
+      examples: [
+        "till key create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name shop --scopes shop",
+        "till key create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name reports --scopes read --json",
+      ],
+      columns: [
+        "id",
+        "name",
+        "scopes",
+        { title: "Expires", value: (key) => key.expiresAt ?? "never" },
+        "secret",
+      ],
+      warning: ({ key }) =>
+        key.scopes.includes("write")
+          ? `this key may do what an admin may, such as register wallets and send refunds. For the program of a shop, replace it: till key create --organization ${key.organizationId} --name shop --scopes shop; then till key revoke ${key.id}`
+          : null,
+      next: (key) =>
+        `store the secret now, it is not shown again. To revoke the key: till key revoke --organization … ${key.id}`,
+    },
   }),
   operation({
     id: "revokeApiKey",
@@ -66,6 +107,33 @@ export const apiKeyOperations = [
     handle: (app, call) =>
       revokeApiKey(app, call.context, call.organizationId, call.params.apiKeyId),
     present: presentApiKey,
+    cli: {
+      name: "key revoke",
+      summary: "Revoke an API key; requests with it are refused from then on",
+      organization: "stated",
+      examples: [
+        "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+      ],
+      async look(app, call) {
+        const before = presentApiKey(
+          await getApiKey(app, call.argument("apiKeyId") as Id<"apiKey">),
+        );
+        const state = before.revokedAt === null ? "active" : "revoked";
+        return {
+          subject: `${before.name} (${before.id}), ${state}`,
+          facts: [
+            ["Begins with", before.prefix],
+            ["Scopes", before.scopes],
+            ["Last used", before.lastUsedAt],
+          ],
+          before,
+        };
+      },
+      confirm: (_call, subject) =>
+        `Revoke ${subject}? Programs that use it are refused immediately. This cannot be undone.`,
+      columns: ["id", "name", "revokedAt"],
+    },
   }),
 ];
 

@@ -83,7 +83,6 @@ export const adminAuditLogQuery = {
   organizationId: id("organization").optional(),
   ...auditLogQuery,
 };
-export const AdminAuditLogQuery = z.strictObject(adminAuditLogQuery);
 
 interface TimeQuery {
   readonly createdFrom?: string | undefined;

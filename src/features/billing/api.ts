@@ -2,6 +2,8 @@ import { authenticated, organization, platform } from "../../api/declare/access.
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
+import type { Id } from "../../kernel/id.ts";
+import { add, formatMoney, parseMoney } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { NetworkNotReady, RateUnavailable } from "../invoices/errors.ts";
 import { presentWallet } from "../wallets/records.ts";
@@ -14,6 +16,7 @@ import {
   listAdjustments,
   listCredits,
   listDiscounts,
+  sumUsableCredits,
 } from "./balances/grants.ts";
 import { billingChecks } from "./checks.ts";
 import {
@@ -152,7 +155,7 @@ const subscriptionOperations = [
   }),
 ];
 
-const invoiceOperations = [
+export const platformInvoiceOperations = [
   operation({
     id: "listPlans",
     group: "Billing",
@@ -165,6 +168,20 @@ const invoiceOperations = [
     errors: [],
     handle: (app) => listPlans(app),
     present: presentPlans,
+    cli: {
+      name: "billing plans",
+      summary: "List the plans that organizations can select",
+      examples: ["till billing plans", "till billing plans --json"],
+      columns: [
+        "id",
+        "name",
+        "price currency",
+        "interval",
+        "trialDays",
+        "includedInvoices",
+        "overagePrice",
+      ],
+    },
   }),
   operation({
     id: "listPlatformInvoices",
@@ -192,9 +209,57 @@ const invoiceOperations = [
       getPlatformInvoice(app, call.organizationId, call.params.platformInvoiceId),
     present: presentPlatformInvoice,
   }),
+  operation({
+    id: "adminListPlatformInvoices",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/billing/invoices",
+    summary: "List the platform invoices of all organizations",
+    access: platformRead,
+    request: { query: adminInvoiceQuery },
+    response: { status: 200, record: AdminPlatformInvoiceListRecord },
+    errors: [],
+    handle: (app, call) => listAllPlatformInvoices(app, call.query),
+    present: presentAdminInvoices,
+    cli: {
+      name: "billing invoices",
+      summary: "List platform invoices, newest first",
+      examples: [
+        "till billing invoices",
+        "till billing invoices --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status past_due --json",
+      ],
+      columns: [
+        "id",
+        "number",
+        "organizationName",
+        "status",
+        "total currency",
+        "periodStart",
+        "periodEnd",
+        "dueAt",
+      ],
+    },
+  }),
+  operation({
+    id: "adminGetPlatformInvoice",
+    group: "Admin",
+    method: "GET",
+    path: "/admin/billing/invoices/{platformInvoiceId}",
+    summary: "Get a platform invoice with its payments",
+    access: platformRead,
+    response: { status: 200, record: AdminPlatformInvoiceDetailRecord },
+    errors: [],
+    handle: (app, call) => getAnyPlatformInvoice(app, call.params.platformInvoiceId),
+    present: presentAdminInvoiceDetail,
+  }),
 ];
 
-const balanceOperations = [
+/** The organization in examples of commands. */
+const example = "--organization org_01kq3v5m8w2f6n9r4t7x0z1c3e";
+
+const reasonFlag = { description: "the reason shown on the invoice" };
+
+export const balanceOperations = [
   operation({
     id: "adminListCredits",
     group: "Admin",
@@ -207,6 +272,12 @@ const balanceOperations = [
     errors: [],
     handle: (app, call) => listCredits(app, call.params.organizationId, call.query),
     present: (page: Page<CreditView>) => mapPage(page, presentCredit),
+    cli: {
+      name: "billing credits",
+      summary: "List an organization's credits, newest first",
+      examples: [`till billing credits ${example}`, `till billing credits ${example} --json`],
+      columns: ["id", "amount currency", "remaining", "status", "reason", "expiresAt", "createdBy"],
+    },
   }),
   operation({
     id: "adminApplyCredit",
@@ -222,6 +293,45 @@ const balanceOperations = [
     errors: amountErrors,
     handle: (app, call) => giveCredit(app, call.context, call.params.organizationId, call.body),
     present: presentCredit,
+    cli: {
+      name: "billing credit",
+      summary: "Give an organization a credit for its next platform invoices",
+      flags: {
+        amount: { isArgument: true, description: "such as 25.00" },
+        reason: reasonFlag,
+        expiresAt: {
+          description: "expiry time, such as 2027-01-01T00:00:00.000Z (default: never)",
+        },
+      },
+      examples: [
+        `till billing credit 25.00 ${example} --currency USD --reason 'Outage of Monday'`,
+        `till billing credit 25.00 ${example} --currency USD --reason Goodwill --yes --json`,
+      ],
+      async look(app, call) {
+        const organizationId = call.flag("organization") as Id<"organization">;
+        const currency = call.flag("currency") ?? "";
+        const open = await sumUsableCredits(app, organizationId, currency);
+        return {
+          subject: call.organization(),
+          changes: ({ amount, reason, expiresAt }) => [
+            ...(open === null
+              ? []
+              : ([
+                  [
+                    "Usable credit",
+                    `${formatMoney(open)} ${currency}`,
+                    `${formatMoney(add(open, parseMoney(amount, open.asset)))} ${currency}`,
+                  ],
+                ] as const)),
+            ["Reason on the invoice", null, reason],
+            ["Expires", null, expiresAt ?? "never"],
+          ],
+        };
+      },
+      confirm: (call, subject) =>
+        `Give ${subject}, a credit of ${call.argument("amount")} ${call.flag("currency") ?? ""}?`,
+      columns: ["id", "organizationId", "amount currency", "reason", "expiresAt", "createdBy"],
+    },
   }),
   operation({
     id: "adminListDiscounts",
@@ -235,6 +345,20 @@ const balanceOperations = [
     errors: [],
     handle: (app, call) => listDiscounts(app, call.params.organizationId, call.query),
     present: (page: Page<DiscountRow>) => mapPage(page, presentDiscount),
+    cli: {
+      name: "billing discounts",
+      summary: "List an organization's discounts, newest first",
+      examples: [`till billing discounts ${example}`, `till billing discounts ${example} --json`],
+      columns: [
+        "id",
+        { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
+        "periods",
+        "periodsUsed",
+        "status",
+        "reason",
+        "createdBy",
+      ],
+    },
   }),
   operation({
     id: "adminApplyDiscount",
@@ -263,6 +387,15 @@ const balanceOperations = [
     errors: [],
     handle: (app, call) => listAdjustments(app, call.params.organizationId, call.query),
     present: (page: Page<AdjustmentRow>) => mapPage(page, presentAdjustment),
+    cli: {
+      name: "billing adjustments",
+      summary: "List an organization's adjustments, newest first",
+      examples: [
+        `till billing adjustments ${example}`,
+        `till billing adjustments ${example} --json`,
+      ],
+      columns: ["id", "amount currency", "status", "platformInvoiceId", "description", "createdBy"],
+    },
   }),
   operation({
     id: "adminCreateManualAdjustment",
@@ -278,6 +411,31 @@ const balanceOperations = [
     errors: amountErrors,
     handle: (app, call) => giveAdjustment(app, call.context, call.params.organizationId, call.body),
     present: presentAdjustment,
+    cli: {
+      name: "billing adjust",
+      summary: "Add a charge or a deduction to an organization's next platform invoice",
+      flags: {
+        amount: {
+          placeholder: "amount",
+          description: "such as 15.00; a negative amount is deducted: --amount=-4.10",
+        },
+        description: { name: "reason", ...reasonFlag },
+      },
+      examples: [
+        `till billing adjust ${example} --amount 15.00 --currency USD --reason Onboarding`,
+        `till billing adjust ${example} --amount=-4.10 --currency USD --reason SLA --yes --json`,
+      ],
+      look: (_app, call) => ({
+        subject: call.organization(),
+        changes: ({ amount, currency, description }) => [
+          ["Next invoice", null, `${amount} ${currency}`],
+          ["Reason on the invoice", null, description],
+        ],
+      }),
+      confirm: (call, subject) =>
+        `Add ${call.flag("amount") ?? ""} ${call.flag("currency") ?? ""} to the next invoice of ${subject}?`,
+      columns: ["id", "organizationId", "amount currency", "description", "status", "createdBy"],
+    },
   }),
 ];
 
@@ -325,41 +483,12 @@ const receiveWalletOperations = [
   }),
 ];
 
-const adminInvoiceOperations = [
-  operation({
-    id: "adminListPlatformInvoices",
-    group: "Admin",
-    method: "GET",
-    path: "/admin/billing/invoices",
-    summary: "List the platform invoices of all organizations",
-    access: platformRead,
-    request: { query: adminInvoiceQuery },
-    response: { status: 200, record: AdminPlatformInvoiceListRecord },
-    errors: [],
-    handle: (app, call) => listAllPlatformInvoices(app, call.query),
-    present: presentAdminInvoices,
-  }),
-  operation({
-    id: "adminGetPlatformInvoice",
-    group: "Admin",
-    method: "GET",
-    path: "/admin/billing/invoices/{platformInvoiceId}",
-    summary: "Get a platform invoice with its payments",
-    access: platformRead,
-    response: { status: 200, record: AdminPlatformInvoiceDetailRecord },
-    errors: [],
-    handle: (app, call) => getAnyPlatformInvoice(app, call.params.platformInvoiceId),
-    present: presentAdminInvoiceDetail,
-  }),
-];
-
 export const billingModule: FeatureModule = {
   operations: [
     ...subscriptionOperations,
     ...balanceOperations,
     ...receiveWalletOperations,
-    ...invoiceOperations,
-    ...adminInvoiceOperations,
+    ...platformInvoiceOperations,
   ],
   checks: billingChecks,
   workers: (app) => [billingWorker(app)],

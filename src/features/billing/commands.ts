@@ -8,20 +8,12 @@ import {
   type CommandFlag,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import { add, formatMoney, parseMoney } from "../../kernel/money/money.ts";
-import { mapPage, type PageQuery } from "../../kernel/page.ts";
 import { BillingBroken } from "./errors.ts";
 import {
-  AdminInvoiceQuery,
-  ApplyAdminCreditRequest,
   ApplyAdminDiscountRequest,
   CancelRequest,
-  CreateAdminManualAdjustmentRequest,
-  presentAdjustment,
-  presentAdminInvoices,
   presentCanceled,
   presentChecked,
-  presentCredit,
   presentDiscount,
   presentOperated,
   presentPreviews,
@@ -30,7 +22,6 @@ import {
   SubscriptionQuery,
   type SubscriptionFilters,
 } from "./operator/admin-records.ts";
-import { platformInvoiceStatuses, presentPlans } from "./records.ts";
 import { cancelTimes, subscriptionStatuses } from "./status.ts";
 
 const command = commandsOf<App>();
@@ -42,13 +33,6 @@ const statusFlag: CommandFlag = {
 };
 
 const example = "--organization org_01kq3v5m8w2f6n9r4t7x0z1c3e";
-
-const currencyFlag: CommandFlag = { flags: "--currency <code>", description: "such as USD" };
-const reasonFlag: CommandFlag = {
-  flags: "--reason <text>",
-  description: "the reason shown on the invoice",
-  ask: "The reason, as shown on the invoice",
-};
 
 const walletFlag: CommandFlag = {
   flags: "--wallet <id>",
@@ -65,67 +49,6 @@ const tokenFlag: CommandFlag = {
 
 /** The commands load what they call: some need a few reads, and some all of billing. */
 export const billingCommands = [
-  command({
-    name: "billing plans",
-    summary: "List the plans that organizations can select",
-    examples: ["till billing plans", "till billing plans --json"],
-    effect: "read",
-    async handle(app) {
-      const { listPlans } = await import("./invoices/platform-invoices.ts");
-      return listPlans(app);
-    },
-    present: presentPlans,
-    columns: [
-      "id",
-      "name",
-      "price currency",
-      "interval",
-      "trialDays",
-      "includedInvoices",
-      "overagePrice",
-    ],
-  }),
-  command({
-    name: "billing invoices",
-    summary: "List platform invoices, newest first",
-    flags: [
-      anyOrganization,
-      {
-        flags: "--status <status>",
-        description: "only invoices that are open, paid, past_due or void",
-        choices: platformInvoiceStatuses,
-      },
-      ...pageFlags,
-    ],
-    examples: [
-      "till billing invoices",
-      "till billing invoices --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status past_due --json",
-    ],
-    effect: "read",
-    async handle(app, call) {
-      const { listAllPlatformInvoices } = await import("./invoices/platform-invoices.ts");
-      return listAllPlatformInvoices(
-        app,
-        call.parse(AdminInvoiceQuery, {
-          limit: call.flag("limit"),
-          cursor: call.flag("cursor"),
-          organizationId: call.flag("organization"),
-          status: call.flag("status"),
-        }),
-      );
-    },
-    present: presentAdminInvoices,
-    columns: [
-      "id",
-      "number",
-      "organizationName",
-      "status",
-      "total currency",
-      "periodStart",
-      "periodEnd",
-      "dueAt",
-    ],
-  }),
   command({
     name: "billing subscriptions",
     summary: "List subscriptions, newest first, with the next action of each",
@@ -258,213 +181,6 @@ export const billingCommands = [
     },
   }),
   command({
-    name: "billing credits",
-    summary: "List an organization's credits, newest first",
-    flags: [neededOrganization, ...pageFlags],
-    examples: [`till billing credits ${example}`, `till billing credits ${example} --json`],
-    effect: "read",
-    async handle(app, call) {
-      const { listCredits } = await import("./balances/grants.ts");
-      return listCredits(app, ownerOf(call), pageOf(call));
-    },
-    present: (page) => mapPage(page, presentCredit),
-    columns: ["id", "amount currency", "remaining", "status", "reason", "expiresAt", "createdBy"],
-  }),
-  command({
-    name: "billing credit",
-    summary: "Give an organization a credit for its next platform invoices",
-    arguments: [{ name: "amount", description: "such as 25.00" }],
-    flags: [
-      neededOrganization,
-      { ...currencyFlag, ask: "The currency, such as USD" },
-      reasonFlag,
-      {
-        flags: "--expires-at <time>",
-        description: "expiry time, such as 2027-01-01T00:00:00.000Z (default: never)",
-      },
-    ],
-    examples: [
-      `till billing credit 25.00 ${example} --currency USD --reason 'Outage of Monday'`,
-      `till billing credit 25.00 ${example} --currency USD --reason Goodwill --yes --json`,
-    ],
-    effect: "write",
-    confirm: (call, subject) =>
-      `Give ${subject}, a credit of ${call.argument("amount")} ${call.flag("currency") ?? ""}?`,
-    async handle(app, call) {
-      const { giveCredit } = await import("./balances/grants.ts");
-      return giveCredit(
-        app,
-        call.context,
-        ownerOf(call),
-        call.parse(ApplyAdminCreditRequest, {
-          amount: call.argument("amount"),
-          currency: call.flag("currency"),
-          reason: call.flag("reason"),
-          expiresAt: call.flag("expires-at"),
-        }),
-      );
-    },
-    present: presentCredit,
-    async look(app, call) {
-      const { sumUsableCredits } = await import("./balances/grants.ts");
-      const currency = call.flag("currency") ?? "";
-      const open = await sumUsableCredits(app, ownerOf(call), currency);
-      return {
-        subject: call.organization(),
-        changes: ({ amount, reason, expiresAt }) => [
-          ...(open === null
-            ? []
-            : ([
-                [
-                  "Usable credit",
-                  `${formatMoney(open)} ${currency}`,
-                  `${formatMoney(add(open, parseMoney(amount, open.asset)))} ${currency}`,
-                ],
-              ] as const)),
-          ["Reason on the invoice", null, reason],
-          ["Expires", null, expiresAt ?? "never"],
-        ],
-      };
-    },
-    columns: ["id", "organizationId", "amount currency", "reason", "expiresAt", "createdBy"],
-  }),
-  command({
-    name: "billing discounts",
-    summary: "List an organization's discounts, newest first",
-    flags: [neededOrganization, ...pageFlags],
-    examples: [`till billing discounts ${example}`, `till billing discounts ${example} --json`],
-    effect: "read",
-    async handle(app, call) {
-      const { listDiscounts } = await import("./balances/grants.ts");
-      return listDiscounts(app, ownerOf(call), pageOf(call));
-    },
-    present: (page) => mapPage(page, presentDiscount),
-    columns: [
-      "id",
-      { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
-      "periods",
-      "periodsUsed",
-      "status",
-      "reason",
-      "createdBy",
-    ],
-  }),
-  command({
-    name: "billing discount",
-    summary: "Give an organization a discount on its plan and usage charges",
-    arguments: [
-      { name: "value", description: "a percentage such as 15, or an amount of --currency" },
-    ],
-    flags: [
-      neededOrganization,
-      {
-        ...currencyFlag,
-        description: "currency of a fixed amount; without it the value is a percentage",
-      },
-      {
-        flags: "--periods <number>",
-        description: "number of invoices it applies to (default: all)",
-      },
-      reasonFlag,
-    ],
-    examples: [
-      `till billing discount 15 ${example} --periods 3 --reason Welcome`,
-      `till billing discount 10.00 ${example} --currency USD --reason Partner --yes --json`,
-    ],
-    effect: "write",
-    confirm: (call, subject) =>
-      `Give ${subject}, a discount of ${call.argument("value")} ${call.flag("currency") ?? "%"}?`,
-    async handle(app, call) {
-      const { giveDiscount } = await import("./balances/grants.ts");
-      const [currency, periods] = [call.flag("currency"), call.flag("periods")];
-      return giveDiscount(
-        app,
-        call.context,
-        ownerOf(call),
-        call.parse(ApplyAdminDiscountRequest, {
-          kind: currency === undefined ? "percent" : "fixed",
-          value: call.argument("value"),
-          currency,
-          periods: periods === undefined ? undefined : Number(periods),
-          reason: call.flag("reason"),
-        }),
-      );
-    },
-    present: presentDiscount,
-    look: (_app, call) => ({
-      subject: call.organization(),
-      changes: (after) => [
-        ["Discount", null, `${after.value} ${after.currency ?? "%"}`],
-        ["Invoices", null, after.periods ?? "all"],
-        ["Reason on the invoice", null, after.reason],
-      ],
-    }),
-    columns: [
-      "id",
-      "organizationId",
-      { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
-      "periods",
-      "reason",
-      "createdBy",
-    ],
-  }),
-  command({
-    name: "billing adjustments",
-    summary: "List an organization's adjustments, newest first",
-    flags: [neededOrganization, ...pageFlags],
-    examples: [`till billing adjustments ${example}`, `till billing adjustments ${example} --json`],
-    effect: "read",
-    async handle(app, call) {
-      const { listAdjustments } = await import("./balances/grants.ts");
-      return listAdjustments(app, ownerOf(call), pageOf(call));
-    },
-    present: (page) => mapPage(page, presentAdjustment),
-    columns: ["id", "amount currency", "status", "platformInvoiceId", "description", "createdBy"],
-  }),
-  command({
-    name: "billing adjust",
-    summary: "Add a charge or a deduction to an organization's next platform invoice",
-    flags: [
-      neededOrganization,
-      {
-        flags: "--amount <amount>",
-        description: "such as 15.00; a negative amount is deducted: --amount=-4.10",
-        ask: "The amount; a negative one is deducted",
-      },
-      { ...currencyFlag, ask: "The currency, such as USD" },
-      { ...reasonFlag, field: "description" },
-    ],
-    examples: [
-      `till billing adjust ${example} --amount 15.00 --currency USD --reason Onboarding`,
-      `till billing adjust ${example} --amount=-4.10 --currency USD --reason SLA --yes --json`,
-    ],
-    effect: "write",
-    confirm: (call, subject) =>
-      `Add ${call.flag("amount") ?? ""} ${call.flag("currency") ?? ""} to the next invoice of ${subject}?`,
-    async handle(app, call) {
-      const { giveAdjustment } = await import("./balances/grants.ts");
-      return giveAdjustment(
-        app,
-        call.context,
-        ownerOf(call),
-        call.parse(CreateAdminManualAdjustmentRequest, {
-          amount: call.flag("amount"),
-          currency: call.flag("currency"),
-          description: call.flag("reason"),
-        }),
-      );
-    },
-    present: presentAdjustment,
-    look: (_app, call) => ({
-      subject: call.organization(),
-      changes: ({ amount, currency, description }) => [
-        ["Next invoice", null, `${amount} ${currency}`],
-        ["Reason on the invoice", null, description],
-      ],
-    }),
-    columns: ["id", "organizationId", "amount currency", "description", "status", "createdBy"],
-  }),
-  command({
     name: "billing receive-wallet",
     summary: "Show or set the wallet at which the platform is paid",
     flags: [walletFlag, tokenFlag],
@@ -517,6 +233,69 @@ export const billingCommands = [
       "updatedAt",
     ],
   }),
+  command({
+    name: "billing discount",
+    summary: "Give an organization a discount on its plan and usage charges",
+    arguments: [
+      { name: "value", description: "a percentage such as 15, or an amount of --currency" },
+    ],
+    flags: [
+      neededOrganization,
+      {
+        flags: "--currency <code>",
+        description: "currency of a fixed amount; without it the value is a percentage",
+      },
+      {
+        flags: "--periods <number>",
+        description: "number of invoices it applies to (default: all)",
+      },
+      {
+        flags: "--reason <text>",
+        description: "the reason shown on the invoice",
+        ask: "The reason, as shown on the invoice",
+      },
+    ],
+    examples: [
+      `till billing discount 15 ${example} --periods 3 --reason Welcome`,
+      `till billing discount 10.00 ${example} --currency USD --reason Partner --yes --json`,
+    ],
+    effect: "write",
+    confirm: (call, subject) =>
+      `Give ${subject}, a discount of ${call.argument("value")} ${call.flag("currency") ?? "%"}?`,
+    async handle(app, call) {
+      const { giveDiscount } = await import("./balances/grants.ts");
+      const [currency, periods] = [call.flag("currency"), call.flag("periods")];
+      return giveDiscount(
+        app,
+        call.context,
+        ownerOf(call),
+        call.parse(ApplyAdminDiscountRequest, {
+          kind: currency === undefined ? "percent" : "fixed",
+          value: call.argument("value"),
+          currency,
+          periods: periods === undefined ? undefined : Number(periods),
+          reason: call.flag("reason"),
+        }),
+      );
+    },
+    present: presentDiscount,
+    look: (_app, call) => ({
+      subject: call.organization(),
+      changes: (after) => [
+        ["Discount", null, `${after.value} ${after.currency ?? "%"}`],
+        ["Invoices", null, after.periods ?? "all"],
+        ["Reason on the invoice", null, after.reason],
+      ],
+    }),
+    columns: [
+      "id",
+      "organizationId",
+      { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
+      "periods",
+      "reason",
+      "createdBy",
+    ],
+  }),
 ];
 
 /** `till billing rehearse` without --months, which the command line declares with its other flags. */
@@ -557,8 +336,4 @@ function queryOf(call: CommandCall): SubscriptionFilters {
 
 function ownerOf(call: CommandCall): Id<"organization"> {
   return call.flag("organization") as Id<"organization">;
-}
-
-function pageOf(call: CommandCall): PageQuery {
-  return { limit: call.flag("limit"), cursor: call.flag("cursor") };
 }

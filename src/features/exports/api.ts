@@ -38,7 +38,16 @@ function csvOf(
 /** Declares the CSV export of the list of all organizations. */
 function csvOfAll(
   name: ExportName,
-  declared: { readonly id: string; readonly path: `/admin/${string}`; readonly summary: string },
+  {
+    command,
+    ...declared
+  }: {
+    readonly id: string;
+    readonly path: `/admin/${string}`;
+    readonly summary: string;
+    /** The command, and the file of its examples. */
+    readonly command: { readonly name: string; readonly summary: string; readonly file: string };
+  },
 ) {
   return operation({
     ...declared,
@@ -53,6 +62,19 @@ function csvOfAll(
     handle: (app, { context, query: { organizationId = null, ...times } }) =>
       openExport(app, context, name, { organizationId, ...readExportQuery(times) }),
     present: (content: CsvContent) => content,
+    cli: {
+      name: command.name,
+      summary: command.summary,
+      flags: {
+        createdFrom: { name: "from" },
+        createdTo: { name: "to", description: "created before this time (default: now)" },
+      },
+      examples: [
+        `till ${command.name} > ${command.file}`,
+        `till ${command.name} --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --from 2031-01-01T00:00:00.000Z --to 2031-02-01T00:00:00.000Z --output ${command.file}`,
+      ],
+      columns: [],
+    },
   });
 }
 
@@ -85,21 +107,41 @@ export const exportOperations = [
     id: "adminExportInvoices",
     path: "/admin/invoices.csv",
     summary: "Export the invoices of all organizations as CSV",
+    command: {
+      name: "invoice export",
+      summary: "Export invoices as CSV",
+      file: "invoices.csv",
+    },
   }),
   csvOfAll("payments", {
     id: "adminExportPayments",
     path: "/admin/payments.csv",
     summary: "Export the payments of all organizations as CSV",
+    command: {
+      name: "payments export",
+      summary: "Export payments as CSV",
+      file: "payments.csv",
+    },
   }),
   csvOfAll("refunds", {
     id: "adminExportRefunds",
     path: "/admin/refunds.csv",
     summary: "Export the refunds of all organizations as CSV",
+    command: {
+      name: "refund export",
+      summary: "Export refunds as CSV",
+      file: "refunds.csv",
+    },
   }),
   csvOfAll("platform_invoices", {
     id: "adminExportPlatformInvoices",
     path: "/admin/billing/invoices.csv",
     summary: "Export the platform invoices of all organizations as CSV",
+    command: {
+      name: "billing export",
+      summary: "Export platform invoices as CSV",
+      file: "platform-invoices.csv",
+    },
   }),
 ];
 

@@ -1,10 +1,17 @@
+import type * as z from "zod";
 import { organization } from "../../api/declare/access.ts";
+import { section } from "../../api/declare/command.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { money } from "../../api/declare/record.ts";
 import type { App } from "../../app.ts";
+import type { Id } from "../../kernel/id.ts";
 import type { MetricGroup } from "../../platform/metrics/metrics.ts";
 import { gauge } from "../../platform/metrics/read-metrics.ts";
+import {
+  paymentOptionsFlag,
+  readOptionList,
+} from "../organizations/checkout-policy/option-list.ts";
 import { OrganizationNotVerified } from "../organizations/issuing.ts";
 import { NetworkNotEnabled } from "../wallets/errors.ts";
 import { createInvoiceBatch } from "./batches/batch.ts";
@@ -35,7 +42,13 @@ import {
   UnsupportedCurrency,
   WalletCapacityExhausted,
 } from "./errors.ts";
-import { cancelInvoice, getInvoice, listInvoices, updateInvoice } from "./invoices.ts";
+import {
+  cancelInvoice,
+  getAnyInvoice,
+  getInvoice,
+  listInvoices,
+  updateInvoice,
+} from "./invoices.ts";
 import { createInvoice, type CreatedInvoice } from "./issuing/create.ts";
 import {
   CreateInvoiceRequest,
@@ -47,6 +60,7 @@ import {
   readInvoiceQuery,
   UpdateInvoiceRequest,
 } from "./records.ts";
+import { invoiceStatuses } from "./rules.ts";
 
 /** Errors of the terms of a draft, and of its issue. */
 const termErrors = [
@@ -67,7 +81,58 @@ const termErrors = [
   RateUnavailable,
 ] as const;
 
-const invoiceOperations = [
+/** The columns of an invoice in a terminal. */
+const columns = [
+  "id",
+  "status",
+  "exception",
+  "amount settlementCurrency",
+  "paidAmount settlementCurrency",
+  "payableAmount tokenSymbol",
+  "remainingAmount tokenSymbol",
+  "excessAmount tokenSymbol",
+  "owedAmount tokenSymbol",
+  "reviewAmount tokenSymbol",
+  "network",
+  ["walletAddress", "Address"],
+  {
+    title: "Confirmations",
+    value: ({ confirmationProgress: { current, required } }: Shown) =>
+      `${String(current)}/${String(required)}`,
+  },
+  "transactionHashes",
+  "checkoutUrl",
+  "customerId",
+  ["externalId", "External ID"],
+  "description",
+  "createdAt",
+  "expiresAt",
+  "lateUntil",
+  ["paidAt", "Paid at"],
+] as const;
+
+type Shown = z.input<typeof InvoiceRecord>;
+
+/** Lists the options among which the payer may choose, with the amounts and rates of those that were chosen. */
+function optionsOf({ paymentOptions }: Shown) {
+  if (paymentOptions.length < 2) return [];
+  return [
+    section({
+      title: "Payment options",
+      items: paymentOptions,
+      columns: [
+        "network",
+        "tokenSymbol",
+        ["payableAmount", "Payable"],
+        ["exchangeRate", "Rate"],
+        ["walletAddress", "Address"],
+        ["isInForce", "In force"],
+      ],
+    }),
+  ];
+}
+
+export const invoiceOperations = [
   operation({
     id: "listInvoices",
     group: "Invoices",
@@ -82,6 +147,43 @@ const invoiceOperations = [
     errors: [],
     handle: (app, call) => listInvoices(app, call.organizationId, readInvoiceQuery(call.query)),
     present: presentInvoices,
+    cli: {
+      name: "invoice list",
+      summary: "List an organization's invoices, newest first",
+      flags: {
+        status: {
+          description: "only invoices with this status, or one of several: open,partially_paid",
+          choices: invoiceStatuses,
+          isList: true,
+        },
+        walletAddress: { description: "only invoices with this payment address" },
+        transactionHash: { description: "only invoices paid by this transaction" },
+        metadataKey: {
+          placeholder: "key",
+          description: "with this key in the metadata (requires --metadata-value)",
+        },
+        metadataValue: { placeholder: "value", description: "the value of that key" },
+        search: { description: "words of the description or customer, or your own id" },
+        sort: {
+          placeholder: "order",
+          description: "createdAt, paidAt or amount; a leading - means descending",
+        },
+      },
+      examples: [
+        "till invoice list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till invoice list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status open --json",
+      ],
+      columns: [
+        "id",
+        "status",
+        "amount settlementCurrency",
+        "paidAmount settlementCurrency",
+        "tokenSymbol",
+        "network",
+        ["externalId", "External ID"],
+        "createdAt",
+      ],
+    },
   }),
   operation({
     id: "createInvoice",
@@ -98,6 +200,34 @@ const invoiceOperations = [
     handle: (app, call) => createInvoice(app, call.context, call.organizationId, call.body),
     present: ({ invoice }: CreatedInvoice) => presentInvoice(invoice),
     isReplayed: (created) => created.isReplayed,
+    cli: {
+      name: "invoice create",
+      summary: "Create an invoice, and show the code that its payer scans",
+      flags: {
+        amount: { placeholder: "amount", description: "the price, such as 25.00" },
+        tokenSymbol: { description: "such as USDT (default: payment policy)" },
+        network: { description: "such as tron (default: payment policy)" },
+        paymentOptions: {
+          placeholder: "options",
+          description: paymentOptionsFlag.description,
+          read: readOptionList,
+        },
+        walletId: { description: "of the receiving wallet (default: the network's)" },
+        externalId: { description: "your own number, unique; the payer sees it" },
+        expiresInSeconds: null,
+        underpaymentTolerance: null,
+        metadata: null,
+        payerEnteredAmount: { description: "its payer entered the amount in a form of yours" },
+      },
+      examples: [
+        "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 25.00 --settlement-currency USD --token-symbol USDT --network tron",
+        "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 25.00 --settlement-currency USD --payment-options 'tron/USDT ethereum/USDC'",
+        "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 9.50 --settlement-currency EUR --external-id A-7 --json",
+      ],
+      columns,
+      code: ({ checkoutUrl, status }) => (status === "draft" ? null : checkoutUrl),
+      next: (one) => `till invoice show ${one.id}`,
+    },
   }),
   operation({
     id: "getInvoice",
@@ -110,6 +240,17 @@ const invoiceOperations = [
     errors: [],
     handle: (app, call) => getInvoice(app, call.organizationId, call.params.invoiceId),
     present: presentInvoice,
+    cli: {
+      name: "invoice show",
+      summary: "Show an invoice of any organization",
+      organization: "found",
+      examples: [
+        "till invoice show inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till invoice show inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+      ],
+      columns,
+      sections: optionsOf,
+    },
   }),
   operation({
     id: "updateInvoice",
@@ -146,6 +287,31 @@ const invoiceOperations = [
     handle: (app, call) =>
       cancelInvoice(app, call.context, call.organizationId, call.params.invoiceId),
     present: presentInvoice,
+    cli: {
+      name: "invoice cancel",
+      summary: "Cancel an invoice without payments",
+      organization: "found",
+      examples: [
+        "till invoice cancel inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till invoice cancel inv_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+      ],
+      async look(app, call) {
+        const before = presentInvoice(
+          await getAnyInvoice(app, call.argument("invoiceId") as Id<"invoice">),
+        );
+        return {
+          subject: `the invoice of ${before.amount} ${before.settlementCurrency} (${before.id}), ${before.status}`,
+          facts: [
+            ["External ID", before.externalId],
+            ["Description", before.description],
+            ["Expires", before.expiresAt],
+          ],
+          before,
+        };
+      },
+      confirm: (_call, subject) => `Cancel ${subject}? Its payer can no longer pay it.`,
+      columns,
+    },
   }),
   operation({
     id: "createInvoiceBatch",

@@ -203,9 +203,11 @@ export const InvoiceListRecord = listRecord("InvoiceList", InvoiceRecord);
 export const invoiceQuery = {
   ...pageParameters,
   status: oneOrMore(invoiceStatuses).optional(),
-  network: exactly("The network's id, such as tron.").optional(),
-  tokenSymbol: exactly("Such as USDT.").optional(),
-  settlementCurrency: exactly("Such as USD.").optional(),
+  network: exactly("Only invoices on this network, such as `tron`.").optional(),
+  tokenSymbol: exactly("Only invoices payable in this token, such as `USDT`.").optional(),
+  settlementCurrency: exactly(
+    "Only invoices in this settlement currency, such as `USD`.",
+  ).optional(),
   walletId: id("wallet").optional(),
   customerId: id("customer").optional(),
   externalId: z.string().max(externalIdLengthMax).optional(),

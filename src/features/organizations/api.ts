@@ -1,8 +1,12 @@
+import type { App } from "../../app.ts";
 import { authenticated, organization } from "../../api/declare/access.ts";
+import type { CommandCall } from "../../api/declare/command.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
+import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
+import { readOptionList } from "./checkout-policy/option-list.ts";
 import {
   createOrganization,
   getOrganization,
@@ -30,6 +34,44 @@ import {
   submitKyb,
   VerificationConflict,
 } from "./verification.ts";
+
+/** The columns of a payment policy in a terminal. */
+const policyColumns = [
+  "latePayments",
+  {
+    title: "Late window",
+    value: ({ lateWindowDays }: { readonly lateWindowDays: number }) =>
+      `${String(lateWindowDays)} days`,
+  },
+  {
+    title: "Payment options",
+    value: ({ paymentOptions }: ReturnType<typeof presentPaymentPolicy>) =>
+      paymentOptions?.map(({ network, tokenSymbol }) => `${network}/${tokenSymbol}`).join(" ") ??
+      null,
+  },
+] as const;
+
+/** Returns the new policy in words: `late payments to review and the late window to 3 days`. */
+function policyIn(call: CommandCall): string {
+  const named = [
+    ["late payments to ", call.flag("late-payments"), ""],
+    ["the late window to ", call.flag("late-window-days"), " days"],
+    ["the payment options to ", call.flag("payment-options"), ""],
+    ["no payment options", call.isSet("drop-payment-options") ? "" : undefined, ""],
+  ] as const;
+  return named
+    .flatMap(([before, value, after]) => (value === undefined ? [] : `${before}${value}${after}`))
+    .join(" and ");
+}
+
+/** Reads the organization of a command that names it by its argument. */
+async function look(app: App, call: CommandCall) {
+  const row = await getOrganization(app, call.argument("organizationId") as Id<"organization">);
+  return {
+    subject: `${row.displayName} (${row.id}), ${row.verificationStatus}`,
+    before: presentOrganization(row),
+  };
+}
 
 export const organizationOperations = [
   operation({
@@ -88,6 +130,75 @@ export const organizationOperations = [
     handle: (app, call) =>
       updateOrganization(app, call.context, call.organizationId, call.body, call.expect),
     present: presentOrganization,
+    cli: [
+      {
+        name: "org brand",
+        summary: "Set the logo and the color that an organization's payers see",
+        organization: "argument",
+        fields: ["accentColor", "logo"],
+        flags: {
+          accentColor: {
+            placeholder: "color",
+            description: "color of buttons and links, such as #0b5f4e",
+            alternative: {
+              name: "drop-accent-color",
+              description: "show the usual color again",
+              value: null,
+            },
+          },
+          logo: {
+            placeholder: "file",
+            description: "PNG, JPEG or WebP of at most 64 KiB, 32 to 1,024 pixels wide and high",
+            read: async (file, call) => (await call.readFile(file)).toString("base64"),
+            alternative: { name: "drop-logo", description: "show no logo any more", value: null },
+          },
+        },
+        examples: [
+          "till org brand org_01kq3v5m8w2f6n9r4t7x0z1c3e --accent-color '#7a1f5c' --logo shop.png",
+          "till org brand org_01kq3v5m8w2f6n9r4t7x0z1c3e --drop-logo",
+        ],
+        look,
+        columns: [
+          "id",
+          ["displayName", "Name"],
+          "accentColor",
+          ["logoPath", "Logo"],
+          ["pendingLogoPath", "Requested logo"],
+        ],
+        next: (one) =>
+          one.pendingLogoPath === null
+            ? `till org show ${one.id}`
+            : `till org approve ${one.id} shows the new logo to payers`,
+      },
+      {
+        name: "org origins",
+        summary: "Set the origins of an organization's own pages",
+        organization: "argument",
+        fields: ["allowedOrigins"],
+        flags: {
+          allowedOrigins: {
+            name: "origins",
+            description:
+              "all allowed origins with commas between them, such as https://shop.example",
+            alternative: {
+              name: "none",
+              description: "allow no origin: nobody may embed the checkout",
+              value: [],
+            },
+          },
+        },
+        examples: [
+          "till org origins org_01kq3v5m8w2f6n9r4t7x0z1c3e --origins https://shop.example,https://www.shop.example",
+          "till org origins org_01kq3v5m8w2f6n9r4t7x0z1c3e --none",
+        ],
+        look,
+        columns: [
+          "id",
+          ["displayName", "Name"],
+          { title: "Origins", value: (one) => one.allowedOrigins.join(", ") },
+        ],
+      },
+    ],
   }),
   operation({
     id: "submitOrganizationKyb",
@@ -112,6 +223,16 @@ export const organizationOperations = [
     errors: [],
     handle: (app, call) => getOrganization(app, call.organizationId),
     present: presentPaymentPolicy,
+    cli: {
+      name: "payments policy",
+      summary: "Show how late payments are handled, and which tokens invoices offer",
+      examples: [
+        "till payments policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till payments policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+      ],
+      columns: policyColumns,
+      identify: (policy) => policy.latePayments,
+    },
   }),
   operation({
     id: "updatePaymentPolicy",
@@ -127,6 +248,43 @@ export const organizationOperations = [
     handle: (app, call) =>
       updatePaymentPolicy(app, call.context, call.organizationId, call.body, call.expect),
     present: presentPaymentPolicy,
+    cli: {
+      name: "payments set-policy",
+      flags: {
+        latePayments: { placeholder: "rule" },
+        lateWindowDays: {
+          placeholder: "days",
+          description:
+            "days for which an expired invoice's amount stays reserved for late payments, 1 to 90",
+        },
+        paymentOptions: {
+          placeholder: "options",
+          description:
+            "tokens and networks that invoices offer if their request names none: tron/USDT ethereum/USDC",
+          read: readOptionList,
+          alternative: {
+            name: "drop-payment-options",
+            description: "every request for an invoice must name its token and network",
+            value: null,
+          },
+        },
+      },
+      examples: [
+        "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-payments review",
+        "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-payments accept --yes",
+        "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-window-days 3 --yes",
+        "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --payment-options 'tron/USDT ethereum/USDC' --yes",
+      ],
+      look: async (app, call) => ({
+        subject: call.organization(),
+        before: presentPaymentPolicy(
+          await getOrganization(app, call.flag("organization") as Id<"organization">),
+        ),
+      }),
+      confirm: (call, subject) => `Set ${policyIn(call)} for ${subject}?`,
+      columns: policyColumns,
+      identify: (policy) => policy.latePayments,
+    },
   }),
 ];
 

@@ -18,12 +18,24 @@ import {
   presentDefaultWallet,
   presentWallet,
   SetDefaultWalletRequest,
+  useOf,
   WalletListRecord,
   WalletRecord,
   walletQuery,
 } from "./records.ts";
 import type { DefaultWallets, WalletView } from "./store.ts";
 import { archiveWallet, createWallet, getWallet, listWallets } from "./wallets.ts";
+
+/** The columns of wallets in a terminal. */
+const columns = [
+  "id",
+  "label",
+  "network",
+  "kind",
+  "address",
+  "status",
+  { title: "Use", value: useOf },
+] as const;
 
 export const walletOperations = [
   operation({
@@ -38,6 +50,15 @@ export const walletOperations = [
     errors: [],
     handle: (app, call) => listWallets(app, call.organizationId, call.query),
     present: (page: Page<WalletView>) => mapPage(page, presentWallet),
+    cli: {
+      name: "wallet list",
+      summary: "List an organization's wallets, newest first, including archived ones",
+      examples: [
+        "till wallet list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till wallet list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status active --json",
+      ],
+      columns: [...columns, "nextIndex", "highestPaidIndex", "createdAt"],
+    },
   }),
   operation({
     id: "createWallet",
@@ -53,6 +74,34 @@ export const walletOperations = [
     errors: [NetworkNotEnabled, WalletAddressRefused, WalletAddressUnavailable, WalletLimit],
     handle: (app, call) => createWallet(app, call.context, call.organizationId, call.body),
     present: presentWallet,
+    cli: {
+      name: "wallet add",
+      summary: "Register a wallet at which an organization is paid",
+      flags: {
+        address: { description: "a public address on the network" },
+        xpub: {
+          placeholder: "key",
+          description: "an extended public key, from which each invoice gets its own address",
+        },
+      },
+      examples: [
+        "till wallet add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --network tron --label Shop --address T…",
+        "till wallet add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --network ethereum --label Shop --xpub xpub… --dry-run",
+      ],
+      look: (_app, call) => ({
+        subject: call.organization(),
+        changes: ({ network, label, kind, address }) => [
+          ["Network", null, network],
+          ["Wallet", null, label],
+          [kind === "xpub" ? "Fingerprint of the key" : "Address", null, address],
+        ],
+      }),
+      confirm: (_call, subject) =>
+        `Let payers of ${subject}, pay to this wallet? Compare it with what your wallet shows.`,
+      columns,
+      next: ({ id, isDefault }) =>
+        isDefault ? "till invoice create" : `till wallet default --wallet ${id}`,
+    },
   }),
   operation({
     id: "getWallet",

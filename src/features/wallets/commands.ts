@@ -1,35 +1,11 @@
 import type { App } from "../../app.ts";
-import {
-  commandsOf,
-  neededOrganization,
-  pageFlags,
-  type CommandCall,
-} from "../../api/declare/command.ts";
+import { commandsOf, neededOrganization, type CommandCall } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import { listDefaultWallets, setDefaultWallet } from "./defaults.ts";
-import {
-  CreateWalletRequest,
-  presentDefaultWallet,
-  presentWallet,
-  SetDefaultWalletRequest,
-  WalletQuery,
-  walletStatuses,
-} from "./records.ts";
-import { createWallet, getAnyWallet, getWallet, listWallets, releaseWallet } from "./wallets.ts";
+import { presentDefaultWallet, presentWallet, SetDefaultWalletRequest, useOf } from "./records.ts";
+import { getAnyWallet, getWallet, releaseWallet } from "./wallets.ts";
 
 const command = commandsOf<App>();
-
-/** Returns the part that a wallet has for invoices without a walletId, in words; null: none. */
-function useOf({
-  isDefault,
-  reservePosition,
-}: {
-  readonly isDefault: boolean;
-  readonly reservePosition: number | null;
-}): string | null {
-  if (isDefault) return "default";
-  return reservePosition === null ? null : `reserve ${String(reservePosition)}`;
-}
 
 /** Returns the network of a call about default wallets: the named one, or that of the named wallet. */
 async function networkOf(app: App, call: CommandCall): Promise<string | undefined> {
@@ -42,104 +18,6 @@ async function networkOf(app: App, call: CommandCall): Promise<string | undefine
 }
 
 export const walletCommands = [
-  command({
-    name: "wallet list",
-    summary: "List an organization's wallets, newest first, including archived ones",
-    flags: [
-      neededOrganization,
-      { flags: "--network <id>", description: "only wallets on this network" },
-      {
-        flags: "--status <status>",
-        description: "only wallets with this status: active or archived",
-        choices: walletStatuses,
-      },
-      ...pageFlags,
-    ],
-    examples: [
-      "till wallet list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
-      "till wallet list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status active --json",
-    ],
-    effect: "read",
-    handle(app, call) {
-      return listWallets(
-        app,
-        call.flag("organization") as Id<"organization">,
-        call.parse(WalletQuery, {
-          limit: call.flag("limit"),
-          cursor: call.flag("cursor"),
-          network: call.flag("network"),
-          status: call.flag("status"),
-        }),
-      );
-    },
-    present: ({ data, nextCursor }) => ({ data: data.map(presentWallet), nextCursor }),
-    columns: [
-      "id",
-      "label",
-      "network",
-      "kind",
-      "address",
-      "status",
-      { title: "Use", value: (wallet) => useOf(wallet) },
-      "nextIndex",
-      "highestPaidIndex",
-      "createdAt",
-    ],
-  }),
-  command({
-    name: "wallet add",
-    summary: "Register a wallet at which an organization is paid",
-    flags: [
-      neededOrganization,
-      { flags: "--network <id>", description: "such as tron", ask: "The network's id" },
-      { flags: "--label <text>", description: "your name for the wallet", ask: "Its name" },
-      { flags: "--address <address>", description: "a public address on the network" },
-      {
-        flags: "--xpub <key>",
-        description: "an extended public key, from which each invoice gets its own address",
-      },
-    ],
-    examples: [
-      "till wallet add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --network tron --label Shop --address T…",
-      "till wallet add --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --network ethereum --label Shop --xpub xpub… --dry-run",
-    ],
-    effect: "write",
-    handle(app, call) {
-      return createWallet(
-        app,
-        call.context,
-        call.flag("organization") as Id<"organization">,
-        call.parse(CreateWalletRequest, {
-          network: call.flag("network"),
-          label: call.flag("label"),
-          address: call.flag("address"),
-          xpub: call.flag("xpub"),
-        }),
-      );
-    },
-    present: presentWallet,
-    look: (_app, call) => ({
-      subject: call.organization(),
-      changes: ({ network, label, kind, address }) => [
-        ["Network", null, network],
-        ["Wallet", null, label],
-        [kind === "xpub" ? "Fingerprint of the key" : "Address", null, address],
-      ],
-    }),
-    confirm: (_call, subject) =>
-      `Let payers of ${subject}, pay to this wallet? Compare it with what your wallet shows.`,
-    columns: [
-      "id",
-      "label",
-      "network",
-      "kind",
-      "address",
-      "status",
-      { title: "Use", value: (wallet) => useOf(wallet) },
-    ],
-    next: ({ id, isDefault }) =>
-      isDefault ? "till invoice create" : `till wallet default --wallet ${id}`,
-  }),
   command({
     name: "wallet default",
     summary: "Show or choose the wallets at which invoices without a walletId are paid",

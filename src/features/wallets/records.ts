@@ -69,15 +69,30 @@ export function presentWallet(wallet: WalletView): z.input<typeof WalletRecord> 
   });
 }
 
+/** Returns the part that a wallet has for invoices without a walletId, in words; null: none. */
+export function useOf({
+  isDefault,
+  reservePosition,
+}: {
+  readonly isDefault: boolean;
+  readonly reservePosition: number | null;
+}): string | null {
+  if (isDefault) return "default";
+  return reservePosition === null ? null : `reserve ${String(reservePosition)}`;
+}
+
 export const WalletListRecord = listRecord("WalletList", WalletRecord);
 
 /** Filters of the list of wallets. */
 export const walletQuery = {
   ...pageParameters,
-  network: z.string().max(40).optional(),
+  network: z
+    .string()
+    .max(40)
+    .optional()
+    .meta({ description: "Only wallets on this network, such as `tron`." }),
   status: z.enum(walletStatuses).optional(),
 };
-export const WalletQuery = z.strictObject(walletQuery);
 
 const pasted = () =>
   z

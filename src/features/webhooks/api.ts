@@ -1,10 +1,14 @@
+import type { App } from "../../app.ts";
 import * as z from "zod";
 import { organization } from "../../api/declare/access.ts";
+import { section, type CommandCall, type OwnFlag } from "../../api/declare/command.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { id } from "../../api/declare/record.ts";
+import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
+import { eventTypes } from "../../platform/events/catalogue.ts";
 import { webhookChecks } from "./checks.ts";
 import {
   DeliveryInFlight,
@@ -22,6 +26,7 @@ import {
   wipeOldSecrets,
 } from "./delivery/retention.ts";
 import {
+  eventColumn,
   presentCreatedEndpoint,
   presentDelivery,
   presentDeliveryDetail,
@@ -53,6 +58,43 @@ import {
 import type { EndpointRow } from "./endpoints/store.ts";
 import { deliveryStatuses } from "./status.ts";
 
+/** The word for an endpoint without event types, which receives all. */
+const allTypes = "all";
+
+/** The flag of event types; `all` stands for none. */
+const eventTypesFlag: OwnFlag = {
+  isList: true,
+  placeholder: "list",
+  read(text) {
+    const types = text.split(",").map((type) => type.trim());
+    return types.join() === allTypes ? [] : types;
+  },
+};
+
+/** The columns of endpoints in a terminal. */
+const columns = [
+  "id",
+  "url",
+  "status",
+  {
+    title: "Event types",
+    value: ({ eventTypes: types }: { readonly eventTypes: readonly string[] }) =>
+      types.length === 0 ? allTypes : types.join(", "),
+  },
+] as const;
+
+async function look(app: App, call: CommandCall) {
+  const endpoint = await getWebhookEndpoint(
+    app,
+    call.flag("organization") as Id<"organization">,
+    call.argument("webhookEndpointId") as Id<"webhookEndpoint">,
+  );
+  return {
+    subject: `${endpoint.url} (${endpoint.id}), ${endpoint.status}`,
+    before: presentEndpoint(endpoint),
+  };
+}
+
 export const webhookOperations = [
   operation({
     id: "listWebhookEndpoints",
@@ -66,6 +108,22 @@ export const webhookOperations = [
     errors: [],
     handle: (app, call) => listWebhookEndpoints(app, call.organizationId, call.query),
     present: (page: Page<EndpointRow>) => mapPage(page, presentEndpoint),
+    cli: {
+      name: "webhook endpoints",
+      summary: "List the endpoints that receive an organization's events, newest first",
+      examples: [
+        "till webhook endpoints --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till webhook endpoints --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status enabled --json",
+      ],
+      columns: [
+        ...columns,
+        "pausedSince",
+        "pausedUntil",
+        { title: "Failure", value: (one) => one.disabledReason ?? one.lastFailure },
+        "description",
+        "createdAt",
+      ],
+    },
   }),
   operation({
     id: "createWebhookEndpoint",
@@ -82,6 +140,35 @@ export const webhookOperations = [
     secretAnswer: true,
     handle: (app, call) => createWebhookEndpoint(app, call.context, call.organizationId, call.body),
     present: presentCreatedEndpoint,
+    cli: {
+      name: "webhook add",
+      summary: "Add an endpoint that receives events, and show its secret once",
+      flags: {
+        url: {
+          isArgument: true,
+          description: "of the receiver, such as https://shop.example/till",
+        },
+        eventTypes: {
+          ...eventTypesFlag,
+          description: "such as invoice.paid,refund.requested (default: all)",
+          choices: eventTypes,
+        },
+      },
+      examples: [
+        "till webhook add https://shop.example/till --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till webhook add https://shop.example/till --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --event-types invoice.paid --json",
+      ],
+      columns: [...columns, "secret"],
+      async warning({ endpoint: { id, url, organizationId } }, app) {
+        const { data } = await listWebhookEndpoints(app, organizationId, { status: "enabled" });
+        const twin = data.find((one) => one.url === url && one.id !== id);
+        return twin === undefined
+          ? null
+          : `${twin.id} is enabled with the same URL, so its receiver gets these events twice. To stop that one: till webhook update ${twin.id} --status disabled`;
+      },
+      next: (one) =>
+        `store the secret now, it is not shown again; then till webhook trigger ${one.id}`,
+    },
   }),
   operation({
     id: "getWebhookEndpoint",
@@ -118,6 +205,28 @@ export const webhookOperations = [
         call.expect,
       ),
     present: presentEndpoint,
+    cli: {
+      name: "webhook update",
+      summary: "Change an endpoint's URL, event types or description, or disable it",
+      flags: {
+        url: { description: "the receiver, such as https://shop.example/till" },
+        description: { description: "your note about the endpoint" },
+        eventTypes: {
+          ...eventTypesFlag,
+          description: "such as invoice.paid,refund.requested, or all",
+          choices: [allTypes, ...eventTypes],
+        },
+        status: {
+          description: "enabled or disabled; enabled also tries a paused endpoint at once",
+        },
+      },
+      examples: [
+        "till webhook update wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --event-types invoice.paid,refund.requested",
+        "till webhook update wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status enabled --json",
+      ],
+      look,
+      columns: [...columns, "description"],
+    },
   }),
   operation({
     id: "disableWebhookEndpoint",
@@ -171,6 +280,18 @@ export const webhookOperations = [
     handle: (app, call) =>
       testWebhookEndpoint(app, call.context, call.organizationId, call.params.webhookEndpointId),
     present: presentDelivery,
+    cli: {
+      name: "webhook trigger",
+      summary: "Send a test event, webhook.ping, to an endpoint",
+      examples: [
+        "till webhook trigger wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till webhook trigger wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+      ],
+      look: async (app, call) => ({ subject: (await look(app, call)).subject }),
+      columns: ["id", eventColumn, "webhookEndpointId", "status"],
+      next: (one) =>
+        `till webhook show ${one.id} shows the response, if a server is running; a paused endpoint is tried at once`,
+    },
   }),
   operation({
     id: "listWebhookDeliveries",
@@ -208,6 +329,45 @@ export const webhookOperations = [
     handle: (app, call) =>
       getWebhookDelivery(app, call.organizationId, call.params.webhookDeliveryId),
     present: presentDeliveryDetail,
+    cli: {
+      name: "webhook show",
+      summary: "Show a delivery of any organization with its payload and attempts",
+      organization: "found",
+      examples: [
+        "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+      ],
+      columns: [
+        "id",
+        eventColumn,
+        "webhookEndpointId",
+        "status",
+        "attempts",
+        "nextAttemptAt",
+        "responseStatus",
+        "lastError",
+        "replayOf",
+        "createdAt",
+        "completedAt",
+        { title: "Payload", value: (one) => JSON.stringify(one.payload) },
+      ],
+      sections: (one) => [
+        section({
+          title: "Attempts",
+          items: one.attemptHistory,
+          columns: [
+            ["number", "Attempt"],
+            "startedAt",
+            "durationMs",
+            {
+              title: "Response",
+              value: (attempt) => attempt.responseStatus ?? attempt.errorKind ?? null,
+            },
+          ],
+        }),
+      ],
+      next: (one) => `till webhook attempts ${one.id} shows the receiver's responses`,
+    },
   }),
   operation({
     id: "replayWebhookDelivery",

@@ -14,9 +14,8 @@ import {
   listReplayableDeliveries,
   replayAnyWebhookDelivery,
 } from "./deliveries.ts";
-import { ownerOf } from "./endpoint-commands.ts";
 import type { DeliveryView } from "./delivery/store.ts";
-import { presentAttempt, presentDelivery, presentDeliveryDetail } from "./records.ts";
+import { eventColumn, presentAttempt, presentDelivery } from "./records.ts";
 import {
   faultOf,
   periodOf,
@@ -29,58 +28,14 @@ import {
 const command = commandsOf<App>();
 
 const deliveryArgument: CommandArgument = {
-  name: "delivery",
-  description: "its id, such as whd_01h…",
-  takes: ["webhookDelivery"],
+  name: "webhookDeliveryId",
+  description: "the id of the webhook delivery, such as whd_01h…",
 };
 
 /** Maximum number of response characters shown in the table. */
 const shownLength = 60;
 
 export const webhookCommands = [
-  command({
-    name: "webhook show",
-    summary: "Show a delivery of any organization with its payload and attempts",
-    arguments: [deliveryArgument],
-    examples: [
-      "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
-      "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
-    ],
-    effect: "read",
-    handle: (app, call) =>
-      getAnyWebhookDelivery(app, call.argument("delivery") as Id<"webhookDelivery">),
-    present: presentDeliveryDetail,
-    columns: [
-      "id",
-      { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
-      "webhookEndpointId",
-      "status",
-      "attempts",
-      "nextAttemptAt",
-      "responseStatus",
-      "lastError",
-      "replayOf",
-      "createdAt",
-      "completedAt",
-      { title: "Payload", value: (one) => JSON.stringify(one.payload) },
-    ],
-    sections: (one) => [
-      section({
-        title: "Attempts",
-        items: one.attemptHistory,
-        columns: [
-          ["number", "Attempt"],
-          "startedAt",
-          "durationMs",
-          {
-            title: "Response",
-            value: (attempt) => attempt.responseStatus ?? attempt.errorKind ?? null,
-          },
-        ],
-      }),
-    ],
-    next: (one) => `till webhook attempts ${one.id} shows the receiver's responses`,
-  }),
   command({
     name: "webhook attempts",
     summary: "List the attempts of a delivery with the beginning of each response",
@@ -91,7 +46,7 @@ export const webhookCommands = [
     ],
     effect: "read",
     handle: (app, call) =>
-      listAnyWebhookAttempts(app, call.argument("delivery") as Id<"webhookDelivery">),
+      listAnyWebhookAttempts(app, call.argument("webhookDeliveryId") as Id<"webhookDelivery">),
     present: (attempts) => ({ data: attempts.map(presentAttempt), nextCursor: null }),
     columns: [
       ["number", "Attempt"],
@@ -140,7 +95,9 @@ export const webhookCommands = [
     ],
     effect: "write",
     async handle(app, call, looked): Promise<Replayed> {
-      const delivery = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;
+      const delivery = call.optionalArgument("webhookDeliveryId") as
+        | Id<"webhookDelivery">
+        | undefined;
       if (delivery !== undefined) {
         return {
           delivery: await call.attempt(replayAnyWebhookDelivery(app, call.context, delivery)),
@@ -162,7 +119,7 @@ export const webhookCommands = [
             nextCursor: null,
           },
     async look(app, call) {
-      const id = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;
+      const id = call.optionalArgument("webhookDeliveryId") as Id<"webhookDelivery"> | undefined;
       if (id === undefined) {
         const found = await deliveriesOf(app, call);
         return {
@@ -187,13 +144,7 @@ export const webhookCommands = [
       };
     },
     confirm: (_call, subject) => `Send ${subject}, again?`,
-    columns: [
-      "id",
-      "replayOf",
-      { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
-      "webhookEndpointId",
-      "status",
-    ],
+    columns: ["id", "replayOf", eventColumn, "webhookEndpointId", "status"],
     summarize: (replayed, call, isTrial) =>
       "deliveries" in replayed ? summaryOf(replayed, call, isTrial) : null,
     next: (shown) =>
@@ -208,7 +159,8 @@ export const webhookCommands = [
 type Replayed = { readonly delivery: DeliveryView } | PeriodReplay;
 
 async function deliveriesOf(app: App, call: CommandCall) {
-  return listReplayableDeliveries(app, ownerOf(call), periodOf(call), replayedMax);
+  const organizationId = call.flag("organization") as Id<"organization">;
+  return listReplayableDeliveries(app, organizationId, periodOf(call), replayedMax);
 }
 
 function counted({ length }: readonly unknown[]): string {

@@ -68,7 +68,6 @@ export const endpointQuery = {
   ...pageParameters,
   status: z.enum(endpointStatuses).optional(),
 };
-export const EndpointQuery = z.strictObject(endpointQuery);
 
 export const CreatedWebhookEndpointRecord = record(
   "CreatedWebhookEndpoint",
@@ -207,6 +206,13 @@ describeFields(WebhookDeliveryRecord, {
   replayOf: "The id of the delivery that it repeats; null for the original.",
   completedAt: "Time when it succeeded or was given up: ISO 8601, UTC; null until then.",
 });
+
+/** The column of a delivery's event in a terminal. */
+export const eventColumn = {
+  title: "Event",
+  value: (one: { readonly eventType: string; readonly eventId: string }) =>
+    `${one.eventType} (${one.eventId})`,
+};
 
 export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDeliveryRecord> {
   const isWaiting = row.status === "pending" || row.status === "failed";

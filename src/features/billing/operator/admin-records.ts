@@ -292,7 +292,7 @@ export const adminInvoiceQuery = {
   organizationId: id("organization").optional(),
   status: z.enum(platformInvoiceStatuses).optional(),
 };
-export const AdminInvoiceQuery = z.strictObject(adminInvoiceQuery);
+const AdminInvoiceQuery = z.strictObject(adminInvoiceQuery);
 export type AdminInvoiceFilters = z.output<typeof AdminInvoiceQuery>;
 
 /** Filters of the operators' list of subscriptions; only the command line uses them. */
