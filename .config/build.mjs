@@ -47,7 +47,9 @@ function digestOfSources() {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const settings = ["tsconfig.json", "package.json", "package-lock.json"].concat(
-    ["tsconfig.client.json", "build.mjs", "bundle.mjs"].map((name) => `.config/${name}`),
+    ["tsconfig.client.json", "build.mjs", "bundle.mjs", "core.mjs"].map(
+      (name) => `.config/${name}`,
+    ),
     readdirSync(join(root, "config")).map((name) => `config/${name}`),
   );
   const hash = createHash("sha256").update(`${process.version} ${process.arch}\n`);
@@ -72,6 +74,7 @@ async function build() {
       features: "src/cli/features.ts",
       "check-tables": "src/platform/config/files/check-tables.ts",
     },
+    inject: [".config/core.mjs"],
     // As deep as the files of src/ that read other files: see src/platform/files.ts.
     outdir: join(next, "program"),
     minifySyntax: true,
