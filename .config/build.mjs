@@ -47,7 +47,7 @@ function digestOfSources() {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const settings = ["tsconfig.json", "package.json", "package-lock.json"].concat(
-    ["tsconfig.client.json", "build.mjs", "bundle.mjs", "core.mjs"].map(
+    ["tsconfig.client.json", "build.mjs", "bundle.mjs", "core.mjs", "zod-of-koa-body.mjs"].map(
       (name) => `.config/${name}`,
     ),
     readdirSync(join(root, "config")).map((name) => `config/${name}`),
