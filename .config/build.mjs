@@ -23,10 +23,9 @@ const dist = join(root, "dist");
 const stamp = join(dist, ".sources");
 
 const require = createRequire(import.meta.url);
-let compiler, bundler, yaml;
+let compiler, bundler;
 try {
   compiler = require.resolve("typescript/bin/tsc");
-  yaml = await import("yaml");
   bundler = { ...(await import("esbuild")), ...(await import("./bundle.mjs")) };
 } catch {
   // An install without development packages runs the compiled program that it came with.
@@ -48,7 +47,9 @@ function digestOfSources() {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const settings = ["tsconfig.json", "package.json", "package-lock.json"].concat(
-    ["tsconfig.client.json", "build.mjs", "bundle.mjs"].map((name) => `.config/${name}`),
+    ["tsconfig.client.json", "build.mjs", "bundle.mjs", "core.mjs", "zod-of-koa-body.mjs"].map(
+      (name) => `.config/${name}`,
+    ),
     readdirSync(join(root, "config")).map((name) => `config/${name}`),
   );
   const hash = createHash("sha256").update(`${process.version} ${process.arch}\n`);
@@ -68,7 +69,12 @@ async function build() {
   const old = `${next}.old`;
   await bundler.build({
     ...bundler.bundleOptions,
-    entryPoints: ["src/cli/main.ts", "src/cli/features.ts"],
+    entryPoints: {
+      main: "src/cli/main.ts",
+      features: "src/cli/features.ts",
+      "check-tables": "src/platform/config/files/check-tables.ts",
+    },
+    inject: [".config/core.mjs"],
     // As deep as the files of src/ that read other files: see src/platform/files.ts.
     outdir: join(next, "program"),
     minifySyntax: true,
@@ -81,14 +87,13 @@ async function build() {
     const isOther = (source) => extname(source) !== ".ts";
     cpSync(join(root, "src"), next, { recursive: true, filter: isOther });
     mkdirSync(join(next, "config"));
-    for (const name of readdirSync(join(root, "config"))) {
-      const text = readFileSync(join(root, "config", name), "utf8");
-      const file = `${createHash("sha256").update(text).digest("hex")}.json`;
-      writeFileSync(join(next, "config", file), JSON.stringify(yaml.parse(text) ?? {}));
+    const program = (name) => import(pathToFileURL(join(next, "program", name)).href);
+    const { builtTables } = await program("check-tables.js");
+    const textOf = (name) => readFileSync(join(root, "config", name), "utf8");
+    for (const [name, json] of builtTables(textOf)) {
+      writeFileSync(join(next, "config", name), json);
     }
-    const { describeCommands } = await import(
-      pathToFileURL(join(next, "program/features.js")).href
-    );
+    const { describeCommands } = await program("features.js");
     writeFileSync(join(next, "cli/commands.json"), JSON.stringify(await describeCommands()));
     writeFileSync(join(next, ".sources"), digest);
     try {

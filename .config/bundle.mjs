@@ -9,6 +9,15 @@ export const unbundled = [
   ...["pg-hstore", "mysql2", "mariadb", "tedious", "oracledb", "ibm_db", "snowflake-sdk", "odbc"],
 ];
 
+const zodOfKoaBody = {
+  name: "zod of koa-body",
+  setup({ onResolve }) {
+    onResolve({ filter: /^zod$/ }, ({ importer }) =>
+      importer.includes("/koa-body/") ? { path: `${root}.config/zod-of-koa-body.mjs` } : null,
+    );
+  },
+};
+
 /** Names stay as they are: errors are recognized by the names of their classes. */
 export const bundleOptions = {
   absWorkingDir: root,
@@ -19,8 +28,7 @@ export const bundleOptions = {
   format: "esm",
   target: "node20",
   external: unbundled,
-  // As an ES module it would take the name of all of zod, and every command would load all of zod with its own few parts.
-  alias: { "koa-body": `${root}node_modules/koa-body/dist/commonjs/index.js` },
+  plugins: [zodOfKoaBody],
   logLevel: "warning",
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',

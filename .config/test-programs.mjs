@@ -39,7 +39,7 @@ const ownUrls = {
 
 await build({
   ...bundleOptions,
-  plugins: [ownUrls],
+  plugins: [...bundleOptions.plugins, ownUrls],
   entryPoints: programs.map((file) => ({ in: `./${file}`, out: file.replace(/\.ts$/, "") })),
   chunkNames: "chunks/[hash]",
   outdir: folder,

@@ -1,5 +1,4 @@
 import { appOf } from "./context.ts";
-import { readYaml } from "../../src/platform/config/files/yaml-content.ts";
 import { readFileSync } from "node:fs";
 import { HDKey } from "@scure/bip32";
 import { addOrganization as addOrganizationTo } from "../../src/features/organizations/organizations.ts";
@@ -17,7 +16,7 @@ let shipped: ReadonlyMap<string, Network> | undefined;
 /** The shipped network table, read once. */
 function shippedNetworks(): ReadonlyMap<string, Network> {
   const file = new URL("../../config/networks.yaml", import.meta.url);
-  const parsed = parseNetworks(readYaml(readFileSync(file, "utf8")));
+  const parsed = parseNetworks(readFileSync(file, "utf8"));
   if (!parsed.ok) throw new Error("config/networks.yaml is wrong");
   return new Map(parsed.value.map((network) => [network.id, network]));
 }

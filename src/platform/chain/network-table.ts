@@ -3,12 +3,7 @@ import { powerOfTen } from "../../kernel/money/ratio.ts";
 import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
 import { parseUrl } from "../../kernel/url.ts";
-import {
-  parseYaml,
-  type ParsedFile,
-  type Report,
-  type YamlContent,
-} from "../config/files/parse-yaml.ts";
+import { parseYaml, type ParsedFile, type Report } from "../config/files/parse-yaml.ts";
 import type { Address } from "./client.ts";
 import { networkKinds } from "./kinds.ts";
 import type { Network, NetworkKind, NetworkToken } from "./networks.ts";
@@ -94,8 +89,8 @@ type NetworkEntry = z.infer<typeof networkSchema>;
 type TokenEntry = z.infer<typeof tokenSchema>;
 
 /** Parses the network table. */
-export function parseNetworks(content: YamlContent): ParsedFile<readonly Network[]> {
-  return parseYaml(content, fileSchema, (file, report) => {
+export function parseNetworks(text: string): ParsedFile<readonly Network[]> {
+  return parseYaml(text, fileSchema, (file, report) => {
     const networks = Object.entries(file.networks).flatMap(([id, entry]) =>
       readNetwork(id, entry, report),
     );

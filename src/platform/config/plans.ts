@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { findCurrency, type Asset } from "../../kernel/money/asset.ts";
 import { formatMoney, moneyPattern, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
-import { parseYaml, type ParsedFile, type Report, type YamlContent } from "./files/parse-yaml.ts";
+import { parseYaml, type ParsedFile, type Report } from "./files/parse-yaml.ts";
 
 /** The deadlines of platform invoices, and the smallest total that is collected. */
 export interface BillingPolicy {
@@ -99,8 +99,8 @@ const fileSchema = z.strictObject({
 type PlanEntry = z.infer<typeof planSchema>;
 
 /** Parses the plans file. */
-export function parsePlans(content: YamlContent): ParsedFile<PlanCatalog> {
-  return parseYaml(content, fileSchema, ({ billing: policy, plans: entries }, report) => {
+export function parsePlans(text: string): ParsedFile<PlanCatalog> {
+  return parseYaml(text, fileSchema, ({ billing: policy, plans: entries }, report) => {
     const plans = Object.entries(entries).map(([id, entry]) => readPlan(id, entry, policy, report));
     if (plans.length === 0) report(["plans"], "must contain at least one plan");
     return { policy, plans };

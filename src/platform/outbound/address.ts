@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import { once } from "../once.ts";
 
 type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -24,44 +25,41 @@ export interface JudgedAddress {
   readonly pinned: PinnedAddress;
 }
 
-/** IPv4 ranges that no merchant's receiver on the public internet uses. */
-const blockedIPv4 = [
-  "0.0.0.0/8",
-  "10.0.0.0/8",
-  "100.64.0.0/10",
-  "127.0.0.0/8",
-  // Link-local: the metadata services of most clouds.
-  "169.254.0.0/16",
-  // Azure's metadata service: it looks public but is reachable only from inside.
-  "168.63.129.16/32",
-  "172.16.0.0/12",
-  "192.0.0.0/24",
-  "192.0.2.0/24",
-  "192.88.99.0/24",
-  "192.168.0.0/16",
-  "198.18.0.0/15",
-  "198.51.100.0/24",
-  "203.0.113.0/24",
-  "224.0.0.0/4",
-  "240.0.0.0/4",
-].map(parseRange);
-
-/**
- * The only IPv6 range that is routed on the public internet; loopback, local, multicast and NAT64 addresses are
- * outside.
- */
-const globalIPv6 = parseRange("2000::/3");
-
-/** The exceptions inside it: protocol assignments with Teredo, documentation, 6to4. */
-const blockedIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map(parseRange);
-
-/** IPv6 ranges that a gateway translates to the embedded IPv4 address, with the byte offset of that address. */
-const carriers: readonly { range: AddressRange; offset: number }[] = [
-  { range: parseRange("64:ff9b::/96"), offset: 12 },
-  { range: parseRange("64:ff9b:1::/48"), offset: 12 },
-  { range: parseRange("2002::/16"), offset: 2 },
-  { range: parseRange("::ffff:0:0:0/96"), offset: 12 },
-];
+/** The ranges, parsed when the first address is judged: settings are read without them, which a command saves. */
+const ranges = once(() => ({
+  /** IPv4 ranges that no merchant's receiver on the public internet uses. */
+  blockedIPv4: [
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    // Link-local: the metadata services of most clouds.
+    "169.254.0.0/16",
+    // Azure's metadata service: it looks public but is reachable only from inside.
+    "168.63.129.16/32",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
+  ].map(parseRange),
+  /** The only IPv6 range that is routed on the public internet; loopback, local, multicast and NAT64 are outside. */
+  globalIPv6: parseRange("2000::/3"),
+  /** The exceptions inside it: protocol assignments with Teredo, documentation, 6to4. */
+  blockedIPv6: ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map(parseRange),
+  /** IPv6 ranges that a gateway translates to the embedded IPv4 address, with the byte offset of that address. */
+  carriers: [
+    { range: parseRange("64:ff9b::/96"), offset: 12 },
+    { range: parseRange("64:ff9b:1::/48"), offset: 12 },
+    { range: parseRange("2002::/16"), offset: 2 },
+    { range: parseRange("::ffff:0:0:0/96"), offset: 12 },
+  ],
+}));
 
 /**
  * Parses `10.0.0.0/8`, `fd00::/8`, or a single address.
@@ -108,7 +106,7 @@ function canonical(text: string): string {
 function judge(address: Parsed, allowed: readonly AddressRange[]): AddressVerdict {
   const own = judgeAlone(address, allowed);
   if (address.kind() === "ipv4") return own;
-  for (const { range, offset } of carriers) {
+  for (const { range, offset } of ranges().carriers) {
     if (!contains(range, address)) continue;
     const carried = ipaddr.fromByteArray(address.toByteArray().slice(offset, offset + 4));
     if (judgeAlone(carried, allowed) === "blocked") return "blocked";
@@ -122,6 +120,7 @@ function judgeAlone(address: Parsed, allowed: readonly AddressRange[]): AddressV
 }
 
 function isPublic(address: Parsed): boolean {
+  const { blockedIPv4, globalIPv6, blockedIPv6 } = ranges();
   if (address.kind() === "ipv4") return !blockedIPv4.some((range) => contains(range, address));
   return contains(globalIPv6, address) && !blockedIPv6.some((range) => contains(range, address));
 }

@@ -5,12 +5,7 @@ import { parsePercent } from "../../kernel/money/percent.ts";
 import { readRatio, type Ratio } from "../../kernel/money/ratio.ts";
 import { parseUrl } from "../../kernel/url.ts";
 import { suggestion } from "../config/files/did-you-mean.ts";
-import {
-  parseYaml,
-  type ParsedFile,
-  type Report,
-  type YamlContent,
-} from "../config/files/parse-yaml.ts";
+import { parseYaml, type ParsedFile, type Report } from "../config/files/parse-yaml.ts";
 
 /** An HTTP source of a pair's rate, and the location of the rate in its response. */
 export interface RateSource {
@@ -150,11 +145,8 @@ const fileSchema = z.strictObject({
  * Parses the rates file.
  * @param symbols the tokens of the network table, which rates may refer to besides currencies
  */
-export function parseRates(
-  content: YamlContent,
-  symbols: ReadonlySet<string>,
-): ParsedFile<RatesPlan> {
-  return parseYaml(content, fileSchema, (file, report) => {
+export function parseRates(text: string, symbols: ReadonlySet<string>): ParsedFile<RatesPlan> {
+  return parseYaml(text, fileSchema, (file, report) => {
     const entries = Object.entries(file.pairs ?? {});
     const shared = new Map(Object.entries(file.sources ?? {}));
     reportWrongPairs(

@@ -1,4 +1,3 @@
-import { readYaml } from "../../../src/platform/config/files/yaml-content.ts";
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { parseNetworks } from "../../../src/platform/chain/network-table.ts";
@@ -14,7 +13,7 @@ import {
 const shipped = readFileSync(new URL("../../../config/networks.yaml", import.meta.url), "utf8");
 
 function problemsOf(text: string): string[] {
-  const parsed = parseNetworks(readYaml(text));
+  const parsed = parseNetworks(text);
   if (parsed.ok) return [];
   return parsed.problems.map(
     ({ path, line, message }) => `${path || `line ${String(line)}`}: ${message}`,
@@ -22,7 +21,7 @@ function problemsOf(text: string): string[] {
 }
 
 describe("the network table", () => {
-  const parsed = parseNetworks(readYaml(shipped));
+  const parsed = parseNetworks(shipped);
   const networks = new Map<string, Network>(
     parsed.ok ? parsed.value.map((network) => [network.id, network]) : [],
   );
@@ -192,7 +191,7 @@ describe("the network table", () => {
         .replace("decimals: 6", "decimals: 18")
         .replace("pegs: [USD]", "pegs: []")
         .replace('dust: "0.01"', `dust: "${dust}"${more}`);
-      const read = parseNetworks(readYaml([head, changed, ...others].join("      USDT:")));
+      const read = parseNetworks([head, changed, ...others].join("      USDT:"));
       if (!read.ok) return JSON.stringify(read.problems);
       return findToken(read.value[0] as never, "USDT")?.amountDecimals;
     };
@@ -213,7 +212,7 @@ describe("the network table", () => {
     const former = shipped
       .replaceAll(/^ {4}kind: sandbox$/gm, "    addressForm: evm")
       .replaceAll(/^ {4}kind: /gm, "    addressForm: ");
-    const read = parseNetworks(readYaml(former));
+    const read = parseNetworks(former);
     if (!read.ok) throw new Error(JSON.stringify(read.problems));
     expect(read.value.map(({ id, kind }) => [id, kind])).to.deep.equal(
       [...networks.values()].map(({ id, kind }) => [id, kind]),

@@ -1,4 +1,3 @@
-import { readYaml } from "../../../src/platform/config/files/yaml-content.ts";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,13 +9,13 @@ import { type PlanCatalog, parsePlans } from "../../../src/platform/config/plans
 const shipped = readFileSync(new URL("../../../config/plans.yaml", import.meta.url), "utf8");
 
 function catalog(text: string): PlanCatalog {
-  const parsed = parsePlans(readYaml(text));
+  const parsed = parsePlans(text);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return parsed.value;
 }
 
 function problems(text: string): string[] {
-  const parsed = parsePlans(readYaml(text));
+  const parsed = parsePlans(text);
   if (parsed.ok) throw new Error("nothing was found wrong");
   return parsed.problems.map(
     ({ path, line, message }) => `${path || `line ${String(line)}`}: ${message}`,

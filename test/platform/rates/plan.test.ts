@@ -1,4 +1,3 @@
-import { readYaml } from "../../../src/platform/config/files/yaml-content.ts";
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { compareRatios, ratio, readRatio } from "../../../src/kernel/money/ratio.ts";
@@ -8,13 +7,13 @@ import { withoutSources } from "../../../src/platform/rates/without-sources.ts";
 const symbols = new Set(["USDT", "WBTC"]);
 
 function plan(text: string): RatesPlan {
-  const parsed = parseRates(readYaml(text), symbols);
+  const parsed = parseRates(text, symbols);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return parsed.value;
 }
 
 function problems(text: string): string[] {
-  const parsed = parseRates(readYaml(text), symbols);
+  const parsed = parseRates(text, symbols);
   return parsed.ok
     ? []
     : parsed.problems.map(

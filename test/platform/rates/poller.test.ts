@@ -1,5 +1,4 @@
 // The shipped rates file, against responses in the documented format of each provider, through the real HTTP client.
-import { readYaml } from "../../../src/platform/config/files/yaml-content.ts";
 import { expect } from "chai";
 import { formatRate } from "../../../src/kernel/money/rate.ts";
 import { parseRates, type RatesPlan } from "../../../src/platform/rates/plan.ts";
@@ -19,7 +18,7 @@ describe("the shipped sources of rates", () => {
   beforeEach(async () => {
     now = Date.parse("2026-11-20T15:00:00Z");
     sources = await startRateSources(clock.now);
-    const parsed = parseRates(readYaml(await sources.file()), new Set());
+    const parsed = parseRates(await sources.file(), new Set());
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
     plan = parsed.value;
   });

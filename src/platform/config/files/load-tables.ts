@@ -1,16 +1,17 @@
 import { fileURLToPath } from "node:url";
-import { parseNetworks } from "../../chain/network-table.ts";
 import type { Network } from "../../chain/networks.ts";
-import { parseRates, type RatesPlan } from "../../rates/plan.ts";
+import { packageFile, programFile } from "../../files.ts";
+import type { RatesPlan } from "../../rates/plan.ts";
 import { withoutSources } from "../../rates/without-sources.ts";
 import type { Config } from "../config.ts";
-import { parsePlans, type PlanCatalog } from "../plans.ts";
+import type { PlanCatalog } from "../plans.ts";
 import type { Mode } from "../setting.ts";
 import { settings, type SettingValues } from "../settings.ts";
 import { nameOf, type Sources } from "../sources.ts";
+import { builtName, readBuilt } from "./built-tables.ts";
+import type { Tables } from "./check-tables.ts";
 import type { Reading } from "./config-report.ts";
-import { loadTable, type TableFile } from "./load-table.ts";
-import { packageFile } from "../../files.ts";
+import { readText, readTextIfPresent } from "./files.ts";
 
 /** The files of the tables: those that settings name, or those that are shipped with the program. */
 export type TableFiles = Pick<Config, "networksFile" | "plansFile" | "ratesFile">;
@@ -31,7 +32,7 @@ export function loadNetworkTable(
   { networksFile }: TableFiles,
   reading: Reading,
 ): Promise<readonly Network[] | null> {
-  return loadTable(networkTable(networksFile), reading);
+  return loadTable("networks", networksFile, reading);
 }
 
 /** Loads the plans; null if the file is invalid. */
@@ -41,8 +42,8 @@ export function loadPlans(
   sources: Sources,
   reading: Reading,
 ): Promise<PlanCatalog | null> {
-  const name = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
-  return loadTable({ ...planTable(plansFile), name }, reading);
+  const setting = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
+  return loadTable("plans", plansFile, reading, { setting });
 }
 
 /** Loads the rates, without their sources if these are switched off; null if the file is invalid. */
@@ -52,29 +53,33 @@ export async function loadRates(
   sources: "on" | "off",
   reading: Reading,
 ): Promise<RatesPlan | null> {
-  const plan = await loadTable(rateTable(ratesFile, table), reading);
+  const plan = await loadTable("rates", ratesFile, reading, { networks: table });
   return plan === null || sources === "on" ? plan : withoutSources(plan);
 }
 
-function networkTable(path: string): TableFile<readonly Network[]> {
-  return {
-    path,
-    parse: parseNetworks,
-  };
-}
-
-function planTable(path: string): TableFile<PlanCatalog> {
-  return {
-    path,
-    parse: parsePlans,
-  };
-}
-
-/** @param table the networks, to whose tokens rates may refer besides currencies */
-function rateTable(path: string, table: readonly Network[]): TableFile<RatesPlan> {
-  const symbols = new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
-  return {
-    path,
-    parse: (content) => parseRates(content, symbols),
-  };
+/**
+ * Loads a table; null if the file is invalid. The check takes longer than all other work of most commands, so the build
+ * keeps the result for the files of config/.
+ * @param given the setting to report if the file cannot be read, by default the path; and the networks, for rates
+ */
+async function loadTable<Name extends keyof Tables>(
+  name: Name,
+  path: string,
+  reading: Reading,
+  given: { readonly setting?: string; readonly networks?: readonly Network[] } = {},
+): Promise<Tables[Name] | null> {
+  const { setting = path, networks = [] } = given;
+  const text = await reading.attempt(setting, () => readText(path));
+  if (text === null) return null;
+  const file = programFile(`config/${builtName(name, text, networks)}`);
+  const built = await readTextIfPresent(fileURLToPath(file));
+  if (built !== null) return readBuilt(built) as Tables[Name];
+  const { tableChecks } = await import("./check-tables.ts");
+  const checked = tableChecks[name](text, networks);
+  if (checked.ok) return checked.value;
+  for (const { path: entry, line, message } of checked.problems) {
+    const at = `${path}:${String(line)}`;
+    reading.problems.push({ name: entry === "" ? at : `${entry} in ${at}`, message });
+  }
+  return null;
 }

@@ -1,8 +1,9 @@
+import { isNode, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
 import { suggestion } from "./did-you-mean.ts";
 
 /** A problem in a file: its entry, such as `plans.growth.price` (empty: the whole file), its line, and what to do. */
-export interface FileProblem {
+interface FileProblem {
   readonly path: string;
   readonly line: number;
   readonly message: string;
@@ -15,30 +16,35 @@ export type ParsedFile<T> =
 /** Reports a problem at an entry. The message continues its name: `must be …`. */
 export type Report = (path: readonly (string | number)[], message: string) => void;
 
-/** The content of a YAML file. */
-export interface YamlContent {
-  /** Mappings, lists and values as in JSON; an empty file is an empty mapping. */
-  readonly value: unknown;
-  /** The faults of the text; with any, there is no value. */
-  readonly problems: readonly FileProblem[];
-  /** Returns the line of an entry, or of the nearest one that contains it if the entry is missing. */
-  lineOf(path: readonly (string | number)[]): number;
-}
-
 /**
- * Parses a YAML file by a schema and reports every problem at once. `read` makes the result of what the schema accepts,
- * and reports what a schema cannot express.
+ * Parses the text of a YAML file by a schema and reports every problem at once. `read` makes the result of what the
+ * schema accepts, and reports what a schema cannot express.
  */
 export function parseYaml<S extends z.ZodType, T>(
-  content: YamlContent,
+  text: string,
   schema: S,
   read: (parsed: z.output<S>, report: Report) => T,
 ): ParsedFile<T> {
-  if (content.problems.length > 0) return { ok: false, problems: content.problems };
-  const problems: FileProblem[] = [];
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const problems: FileProblem[] = document.errors.map(({ pos, message }) => ({
+    path: "",
+    line: lines.linePos(pos[0]).line,
+    message: `is not valid YAML: ${message}`,
+  }));
+  if (problems.length > 0) return { ok: false, problems };
+  /** Returns the line of an entry, or of the nearest one that contains it if the entry is missing. */
+  function lineOf(path: readonly (string | number)[]): number {
+    for (let depth = path.length; depth > 0; depth -= 1) {
+      const node = document.getIn(path.slice(0, depth), true);
+      if (isNode(node) && node.range != null) return lines.linePos(node.range[0]).line;
+    }
+    return 1;
+  }
   const report: Report = (path, message) =>
-    problems.push({ path: path.join("."), line: content.lineOf(path), message });
-  const parsed = schema.safeParse(content.value, { error: messageOf });
+    problems.push({ path: path.join("."), line: lineOf(path), message });
+  // An empty file is an empty mapping.
+  const parsed = schema.safeParse(document.toJS() ?? {}, { error: messageOf });
   if (!parsed.success) {
     for (const issue of parsed.error.issues) reportIssue(issue, report);
     return { ok: false, problems };

@@ -1,4 +1,3 @@
-import { readYaml } from "../../../../src/platform/config/files/yaml-content.ts";
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
@@ -15,7 +14,7 @@ import {
 import { describeOnAnvil } from "../../../support/suites/describe-on-anvil.ts";
 
 const networks = parseNetworks(
-  readYaml(readFileSync(new URL("../../../../config/networks.yaml", import.meta.url), "utf8")),
+  readFileSync(new URL("../../../../config/networks.yaml", import.meta.url), "utf8"),
 );
 
 function networkOf(id: string): Network {

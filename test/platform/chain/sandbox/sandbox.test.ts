@@ -1,4 +1,3 @@
-import { readYaml } from "../../../../src/platform/config/files/yaml-content.ts";
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
@@ -20,7 +19,7 @@ import { eachStore, takeTurns, testContext } from "../../../support/store/stores
 
 function sandboxNetwork(): Network {
   const file = new URL("../../../../config/networks.yaml", import.meta.url);
-  const networks = parseNetworks(readYaml(readFileSync(file, "utf8")));
+  const networks = parseNetworks(readFileSync(file, "utf8"));
   const found = networks.ok ? networks.value.find(({ id }) => id === "sandbox") : undefined;
   if (found === undefined) throw new Error("there is no sandbox");
   return found;
