@@ -1,5 +1,5 @@
 import type { App } from "./app.ts";
-import { once } from "./platform/once.ts";
+import { once } from "./kernel/memo.ts";
 
 const gate = once(() => import("./compose/issuing-gate.ts"));
 const platformPayments = once(() => import("./features/billing/lifecycle/apply-payment.ts"));

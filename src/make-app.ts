@@ -2,9 +2,9 @@ import type { App, Outside } from "./app.ts";
 import { hooks } from "./hooks.ts";
 import { systemActor } from "./kernel/actor.ts";
 import { createIds } from "./kernel/id.ts";
-import { networksOf, type EnabledNetworks } from "./platform/config/enabled-networks.ts";
+import { networksOf, type EnabledNetworks } from "./platform/config/config.ts";
 import { createLeases } from "./platform/jobs/leases.ts";
-import { createJournal } from "./platform/journal/index.ts";
+import { createJournal } from "./platform/journal.ts";
 
 /** The parts of an app that differ between a server, a command and a rehearsal. */
 export interface AppParts

@@ -1,11 +1,5 @@
 import { createServer, type Server } from "node:http";
 import Koa from "koa";
-import { shareCheckouts } from "./api/cross-origin.ts";
-import { answerBrokenRequests } from "./api/pipeline/broken-requests.ts";
-import { mountDocs } from "./api/document/docs.ts";
-import { noticeForwarding } from "./api/forwarding.ts";
-import { mountHealth } from "./api/health.ts";
-import { measureRequests, mountMetrics } from "./api/metrics.ts";
 import {
   answerProblems,
   identifyRequest,
@@ -13,7 +7,12 @@ import {
   readTarget,
   refuseMethods,
   secureHeaders,
+  shareCheckouts,
 } from "./api/http.ts";
+import { answerBrokenRequests } from "./api/pipeline/broken-requests.ts";
+import { mountDocs } from "./api/document/docs.ts";
+import { noticeForwarding } from "./api/forwarding.ts";
+import { measureRequests, mountHealth, mountMetrics } from "./api/monitoring.ts";
 import type { RequestState } from "./api/pipeline/exchange.ts";
 import { makeRouter, routeRequests } from "./api/pipeline/routes.ts";
 import { representAnswers } from "./api/representation.ts";

@@ -1,18 +1,23 @@
 import type Router from "@koa/router";
 import type { Middleware } from "koa";
-import { formOf, readForm } from "./pipeline/body.ts";
+import { formOf, pathParameter, readForm } from "./pipeline/parse-call.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { InvalidRequest, noSuchPath, notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { AddressRange } from "../platform/outbound/address.ts";
 import { clientAddress } from "./client-address.ts";
-import { sendEvents } from "./event-stream.ts";
+import {
+  pageSecurityPolicy,
+  sendEvents,
+  type HtmlPage,
+  type Page,
+  type PageAnswer,
+  type PagePolicy,
+  type ProblemPage,
+} from "./page.ts";
 import type { Exchange, RequestState } from "./pipeline/exchange.ts";
 import type { Mountable } from "./pipeline/mount.ts";
-import { pathParameter } from "./pipeline/path-parameter.ts";
-import type { HtmlPage, Page, PageAnswer, ProblemPage } from "./page.ts";
-import { pageSecurityPolicy, type PagePolicy } from "./page.ts";
 import {
   CrossSiteForm,
   MethodNotAllowed,
@@ -311,4 +316,25 @@ function sendHtml(ctx: Exchange, { html, language }: HtmlPage, policy?: PagePoli
   }
   ctx.type = htmlType;
   ctx.body = html;
+}
+
+/**
+ * Lets scripts of a merchant's own pages read its checkouts: a successful `GET /v1/checkout/{checkoutId}` and below, if
+ * the checkout's organization allows the request's origin. Scripts of all other pages cannot read any response.
+ */
+export function shareCheckouts(deps: {
+  readonly allowedOrigins: (checkoutId: string) => Promise<readonly string[]>;
+}): Middleware<RequestState> {
+  return async (ctx, next) => {
+    await next();
+    const [, checkoutId] = /^\/v1\/checkout\/([^/]+)(?:\/|$)/.exec(ctx.path) ?? [];
+    if (checkoutId === undefined || ctx.method !== "GET") return;
+    ctx.vary("Origin");
+    const origin = ctx.get("Origin");
+    if (origin === "" || (ctx.status !== 200 && ctx.status !== 304)) return;
+    if ((await deps.allowedOrigins(checkoutId)).includes(origin)) {
+      ctx.set("Access-Control-Allow-Origin", origin);
+      ctx.set("Access-Control-Expose-Headers", "Server-Timing, Date");
+    }
+  };
 }

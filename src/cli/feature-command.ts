@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import type { Command, CommandCall, Looked, Summary } from "../api/declare/command.ts";
-import type { CsvContent } from "../api/declare/csv.ts";
+import type { CsvContent } from "../api/declare/operation.ts";
 import { callOf, propertyOf, type GivenCall } from "./command-call.ts";
 import { missing } from "./failures/refusals.ts";
 import { printPreview } from "./look-first/preview.ts";

@@ -14,10 +14,9 @@ import {
   type Looked,
   type OwnFlag,
 } from "../api/declare/command.ts";
-import { describeField, describeParameter } from "../api/declare/field-descriptions.ts";
+import { describeField, describeParameter, describeSchema } from "../api/declare/record.ts";
 import { pathParameters, type AnyCall, type Operation } from "../api/declare/operation.ts";
 import { PreconditionFailed } from "../api/declare/problems.ts";
-import { describeSchema } from "../api/declare/record.ts";
 import { Defect, InvalidRequest, notFound } from "../kernel/errors.ts";
 import { idPrefixes, type Id, type IdKind } from "../kernel/id.ts";
 

@@ -13,12 +13,12 @@ import {
 import { systemClock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Database } from "../platform/database/database.ts";
-import { openForReading } from "../platform/database/read-only.ts";
+import { openForReading } from "../platform/database/open.ts";
 import { currentVersion } from "../platform/database/schema/migrate.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
 import { noMetrics } from "../platform/metrics/metrics.ts";
 import { passwordCost } from "../platform/secrets/passwords.ts";
-import { systemRandom } from "../platform/secrets/random.ts";
+import { systemRandom } from "../platform/secrets/tokens.ts";
 import { fingerprint, type ServerSecret } from "../platform/secrets/server-secret.ts";
 import { loadStoreSettings, type Flags } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";

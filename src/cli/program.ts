@@ -2,8 +2,8 @@ import { eventTypes } from "../platform/events/catalogue.ts";
 import { subscriptionStatuses } from "../features/billing/status.ts";
 import { paymentHabits } from "../features/billing/rehearsal/habits.ts";
 import { Command as Program } from "commander";
-import type { SettingOption } from "../platform/config/options.ts";
-import { programVersion } from "../platform/version.ts";
+import type { SettingOption } from "../platform/config/settings.ts";
+import { programVersion } from "../platform/files.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import type { CommandArgument, CommandFlag } from "../api/declare/command.ts";
 import {

@@ -78,7 +78,7 @@ async function completeWords(
 
 async function settingsFlags(words: readonly string[]) {
   if (!words.some((word) => settingsCommands.includes(word))) return [];
-  return (await import("../platform/config/options.ts")).allOptions();
+  return (await import("../platform/config/settings.ts")).allOptions();
 }
 
 /** Whether the error only marks that commander printed help or the version. */

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineProblem } from "../kernel/errors.ts";
-import { lockFile } from "../platform/database/sqlite/file-lock.ts";
+import { lockFile } from "../platform/database/sqlite/standalone.ts";
 
 const ServerRuns = defineProblem({
   code: "server_runs",

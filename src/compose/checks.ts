@@ -1,10 +1,10 @@
 import { features } from "../features/index.ts";
 import type { SealKey } from "../platform/audit/chain.ts";
-import { auditChecks } from "../platform/audit/checks.ts";
+import { auditChecks } from "../platform/audit/verify.ts";
 import type { Check, Violation } from "../platform/database/schema/checks.ts";
 import type { Reader } from "../platform/database/database.ts";
-import { eventChecks } from "../platform/events/checks.ts";
-import { idempotencyChecks } from "../platform/idempotency/checks.ts";
+import { eventChecks } from "../platform/events/outbox.ts";
+import { idempotencyChecks } from "../platform/idempotency.ts";
 
 /** All consistency checks of a store, by feature. They hold if only Till has written to the store. */
 export function storeChecks(auditKey: SealKey): readonly Check[] {

@@ -1,8 +1,8 @@
 import { pruneKeptAnswers } from "../api/pipeline/idempotency.ts";
 import { announceAuditHead } from "../features/audit-logs/audit-logs.ts";
 import { features } from "../features/index.ts";
-import { systemContext } from "../platform/database/system-context.ts";
-import { pruneEvents } from "../platform/events/retention.ts";
+import { systemContext } from "../platform/database/database.ts";
+import { pruneEvents } from "../platform/events/outbox.ts";
 import type { CronTask } from "../platform/jobs/cron.ts";
 import { everyHour } from "../platform/jobs/cron-line.ts";
 import type { JobHandler } from "../platform/jobs/queue.ts";

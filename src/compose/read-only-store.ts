@@ -6,7 +6,7 @@ import {
 import type { Clock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import { currentVersion } from "../platform/database/schema/migrate.ts";
-import { openForReading } from "../platform/database/read-only.ts";
+import { openForReading } from "../platform/database/open.ts";
 import type { Reader } from "../platform/database/database.ts";
 import { proxyWarnings } from "../platform/forwarding.ts";
 import {

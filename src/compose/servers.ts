@@ -8,11 +8,9 @@ import {
   type SettingDifference,
 } from "../features/admin/status/servers.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { Config } from "../platform/config/config.ts";
-import type { Database } from "../platform/database/database.ts";
-import { systemContext } from "../platform/database/system-context.ts";
-import { programVersion } from "../platform/version.ts";
-import { unlistedNote, type EnabledNetworks } from "../platform/config/enabled-networks.ts";
+import { unlistedNote, type Config, type EnabledNetworks } from "../platform/config/config.ts";
+import { systemContext, type Database } from "../platform/database/database.ts";
+import { programVersion } from "../platform/files.ts";
 
 /** The servers of a store, as seen by this process, which may be one of them. */
 export interface Serving {

@@ -1,7 +1,7 @@
 import type { RandomBytes } from "../kernel/id.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Reader } from "../platform/database/database.ts";
-import { meta } from "../platform/database/schema/meta.ts";
+import { meta } from "../platform/database/schema/table.ts";
 import { loadServerSecret, type ServerSecret } from "../platform/secrets/server-secret.ts";
 
 /** The name of the fact of a store that tells the fingerprint of its secret. */

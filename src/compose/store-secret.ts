@@ -2,9 +2,8 @@ import { isInitialized } from "../features/admin/installation.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import { formatHead } from "../platform/audit/chain.ts";
 import { beginChain, keyChain } from "../platform/audit/head.ts";
-import type { Database, Reader } from "../platform/database/database.ts";
-import { meta } from "../platform/database/schema/meta.ts";
-import { systemContext } from "../platform/database/system-context.ts";
+import { systemContext, type Database, type Reader } from "../platform/database/database.ts";
+import { meta } from "../platform/database/schema/table.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import {
   deriveKey,

@@ -5,13 +5,13 @@ import { fanOutEvents } from "../features/webhooks/delivery/fan-out.ts";
 import { watchCapacity } from "../features/invoices/capacity/watch.ts";
 import { billingHandlers } from "../features/billing/lifecycle/worker.ts";
 import { watchUsage } from "../features/billing/subscriptions/usage-watch.ts";
-import { createSealer } from "../platform/audit/sealer.ts";
-import { systemContext } from "../platform/database/system-context.ts";
+import { createSealer } from "../platform/audit/head.ts";
+import { systemContext } from "../platform/database/database.ts";
 import type { Worker } from "../platform/jobs/background.ts";
 import { createCron } from "../platform/jobs/cron.ts";
 import { createQueueWorker } from "../platform/jobs/queue-worker.ts";
 import { queueWorkerName } from "../platform/jobs/queue.ts";
-import { createRelay } from "../platform/events/relay.ts";
+import { createRelay } from "../platform/events/outbox.ts";
 import { backupTasks, makeScheduledBackup } from "./backup/scheduled.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
 

@@ -1,7 +1,6 @@
 import { day, toIso, type Clock, type Instant } from "../kernel/clock.ts";
-import type { Database, Reader } from "./database/database.ts";
-import { meta } from "./database/schema/meta.ts";
-import { systemContext } from "./database/system-context.ts";
+import { systemContext, type Database, type Reader } from "./database/database.ts";
+import { meta } from "./database/schema/table.ts";
 
 const seenFact = "untrusted_forwarding_seen_at";
 /** How long an observation counts, in milliseconds: the operator may have removed the proxy since. */

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
-import { sendEvents } from "../../src/api/event-stream.ts";
+import { sendEvents } from "../../src/api/page.ts";
 import type { RequestState } from "../../src/api/pipeline/exchange.ts";
 import { until } from "../support/until.ts";
 

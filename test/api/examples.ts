@@ -4,7 +4,7 @@ import { createPasswordReset } from "../../src/features/auth/passwords.ts";
 import type { Operation } from "../../src/api/declare/operation.ts";
 import { fanOutEvents } from "../../src/features/webhooks/delivery/fan-out.ts";
 import { watchCapacity } from "../../src/features/invoices/capacity/watch.ts";
-import { createRelay, type Subscriber } from "../../src/platform/events/relay.ts";
+import { createRelay, type Subscriber } from "../../src/platform/events/outbox.ts";
 import {
   expectStatus,
   legalFields,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { allOperations } from "../../src/features/index.ts";
 import { createIds, type IdKind } from "../../src/kernel/id.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { approvedMerchant, type Person } from "../support/app.ts";
 import { countRows } from "../support/store/dump.ts";
 import { platformAdmin } from "../support/platform.ts";

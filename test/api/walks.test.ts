@@ -14,15 +14,15 @@ import {
 import { paymentLinks } from "../../src/features/payment-links/table.ts";
 import { customers } from "../../src/features/customers/store.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
-import { invitations, memberships, users } from "../../src/features/members/table.ts";
-import { organizations } from "../../src/features/organizations/table.ts";
+import { invitations, memberships, users } from "../../src/features/members/store.ts";
+import { organizations } from "../../src/features/organizations/store.ts";
 import { refunds } from "../../src/features/refunds/table.ts";
 import { payments, transfers } from "../../src/features/payments/table.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { walletClaims, wallets } from "../../src/features/wallets/table.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/table.ts";
 import type { Id, IdKind } from "../../src/kernel/id.ts";
-import { auditLogs } from "../../src/platform/audit/table.ts";
+import { auditLogs } from "../../src/platform/audit/chain.ts";
 import type { RowOf, Table } from "../../src/platform/database/schema/table.ts";
 import type { Tx } from "../../src/platform/database/database.ts";
 import { eachStore, testContext, testsAll } from "../support/store/stores.ts";

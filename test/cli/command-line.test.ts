@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { exitCodes, exitReasonOf } from "../../src/cli/failures/exit-codes.ts";
 import { makeTerminal, printable } from "../../src/cli/terminal/terminal.ts";
-import { commonOptions } from "../../src/platform/config/options.ts";
+import { commonOptions } from "../../src/platform/config/settings.ts";
 import { readTerminalPreferences } from "../../src/platform/config/terminal.ts";
 import { till } from "../support/programs/till.ts";
 

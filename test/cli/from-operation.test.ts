@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import * as z from "zod";
 import type { App } from "../../src/app.ts";
-import { organization } from "../../src/api/declare/access.ts";
+import { organization } from "../../src/api/declare/permissions.ts";
 import type { Command, CommandLine, Looked } from "../../src/api/declare/command.ts";
 import { pageParameters } from "../../src/api/declare/list.ts";
 import { operation, type AnyCall } from "../../src/api/declare/operation.ts";

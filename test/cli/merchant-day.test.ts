@@ -18,7 +18,7 @@ import {
 import type { Id } from "../../src/kernel/id.ts";
 import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
 import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
-import { programVersion } from "../../src/platform/version.ts";
+import { programVersion } from "../../src/platform/files.ts";
 import { password, useProcesses } from "../support/programs/till.ts";
 import { until } from "../support/until.ts";
 import { context, makeDesk, type DeskStore } from "./billing-operator.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { signClaims } from "../../src/features/receipts/signed-text.ts";
 import { loadServerSecret } from "../../src/platform/secrets/server-secret.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { deriveSigningKey } from "../../src/platform/secrets/signing-keys.ts";
 import { receiptClaims } from "../features/receipts/documents.ts";
 import { makeDesk } from "./billing-operator.ts";

@@ -22,7 +22,7 @@ import {
 } from "../../src/features/webhooks/records.ts";
 import { jobs } from "../../src/platform/jobs/table.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { till } from "../support/programs/till.ts";
 import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
 

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { openTill, TillProblem } from "../../src/client/index.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { approvedMerchant } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
 import { keyOf } from "../support/roles-fixture.ts";

@@ -12,7 +12,7 @@ import {
   type WebhookEvent,
 } from "../../src/client/index.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 
 const secret = newWebhookSecret(systemRandom);
 const old = newWebhookSecret(systemRandom);

@@ -15,7 +15,7 @@ import { applyMigrations } from "../../src/platform/database/schema/apply-migrat
 import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { leases } from "../../src/platform/jobs/table.ts";
 import { createLogger, silentLogger, type Logger } from "../../src/platform/logger/index.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { useProcesses } from "../support/programs/till.ts";
 import { secret } from "../support/secret.ts";
 import { until } from "../support/until.ts";

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { programVersion } from "../../src/platform/version.ts";
+import { programVersion } from "../../src/platform/files.ts";
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;

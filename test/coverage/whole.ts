@@ -36,7 +36,7 @@ export const wholeSources: readonly string[] = [
   "src/features/api-keys/api-keys.ts",
   "src/api/pipeline/admission.ts",
   "src/api/pipeline/idempotency.ts",
-  "src/platform/idempotency",
+  "src/platform/idempotency.ts",
 ];
 
 /** A branch of these sources that no test can take. */

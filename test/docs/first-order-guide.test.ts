@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { formatAddress } from "../../src/platform/chain/evm/address.ts";
+import { formatAddress } from "../../src/platform/chain/evm/addresses.ts";
 import { approvedMerchant, expectStatus } from "../support/app.ts";
 import { keyOf } from "../support/roles-fixture.ts";
 import { anyServed } from "../support/served.ts";

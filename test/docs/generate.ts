@@ -3,8 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { permissionsReference } from "../../src/api/declare/permissions.ts";
-import { openApiDocument } from "../../src/api/document/openapi.ts";
-import { readExamples } from "../../src/api/document/examples.ts";
+import { openApiDocument, readExamples } from "../../src/api/document/openapi.ts";
 import {
   deadLetterKeptFor,
   deliveryKeptFor,

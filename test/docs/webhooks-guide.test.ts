@@ -18,7 +18,7 @@ import { attemptDelays } from "../../src/features/webhooks/delivery/retry-policy
 import { day, hour, minute, second } from "../../src/kernel/clock.ts";
 import { eventCatalogue } from "../../src/platform/events/catalogue.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { currencyDecimals } from "../../src/kernel/money/currencies.ts";
+import { currencyDecimals } from "../../src/kernel/money/money.ts";
 import { sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { approvedMerchant, expectStatus } from "../support/app.ts";
 import { keyOf } from "../support/roles-fixture.ts";

@@ -1,13 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Asset } from "../../src/kernel/money/asset.ts";
-import { findCurrency, isSameAsset, tokenAsset } from "../../src/kernel/money/asset.ts";
-import { currencyDecimals } from "../../src/kernel/money/currencies.ts";
-import { Defect, Problem } from "../../src/kernel/errors.ts";
-import type { Money } from "../../src/kernel/money/money.ts";
 import {
   add,
+  currencyDecimals,
+  findCurrency,
   formatMoney,
+  isSameAsset,
   money,
   moneyPattern,
   MoneyTextError,
@@ -17,8 +15,12 @@ import {
   signedMoneyPattern,
   subtract,
   sum,
+  tokenAsset,
   zero,
+  type Asset,
+  type Money,
 } from "../../src/kernel/money/money.ts";
+import { Defect, Problem } from "../../src/kernel/errors.ts";
 import type { Rounding } from "../../src/kernel/money/ratio.ts";
 import { divideRounded } from "../../src/kernel/money/ratio.ts";
 import { cpuMs } from "../support/cpu-time.ts";

@@ -1,23 +1,24 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { tokenAsset } from "../../src/kernel/money/asset.ts";
+import { formatMoney, money, parseMoney, tokenAsset } from "../../src/kernel/money/money.ts";
 import { Defect, Problem } from "../../src/kernel/errors.ts";
-import { formatMoney, money, parseMoney } from "../../src/kernel/money/money.ts";
 import {
+  compareRatios,
+  convert,
   formatPercent,
+  formatRate,
+  formatRatio,
+  invertRate,
   maxTolerancePercent,
+  parRate,
   parsePercent,
   parsePercentField,
-} from "../../src/kernel/money/percent.ts";
-import type { Ratio, Rounding } from "../../src/kernel/money/ratio.ts";
-import { compareRatios, formatRatio, ratio, readRatio } from "../../src/kernel/money/ratio.ts";
-import {
-  convert,
-  formatRate,
-  invertRate,
-  parRate,
+  ratio,
+  readRatio,
   type Rate,
-} from "../../src/kernel/money/rate.ts";
+  type Ratio,
+  type Rounding,
+} from "../../src/kernel/money/ratio.ts";
 
 const eur = { code: "EUR", decimals: 2, displayDecimals: 2 };
 const jpy = { code: "JPY", decimals: 0, displayDecimals: 0 };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { setRecent } from "../../src/kernel/recent.ts";
+import { setRecent } from "../../src/kernel/memo.ts";
 
 describe("a map of recent entries", () => {
   it("keeps those that were set last, in the order in which they were", () => {

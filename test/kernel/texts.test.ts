@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { canonicalJson } from "../../src/kernel/canonical-json.ts";
+import { canonicalJson } from "../../src/kernel/digest.ts";
 import { day, hour, minute, second, toIso, toIsoOrNull } from "../../src/kernel/clock.ts";
 
 describe("a time", () => {

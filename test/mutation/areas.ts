@@ -72,12 +72,10 @@ export const areas: readonly Area[] = [
     name: "invoices-rules",
     sources: [
       "holds/amounts.ts",
-      "options/in-force.ts",
+      "settlement/terms-to-pay.ts",
       "options/quotes.ts",
       "rules.ts",
-      "settlement/aside.ts",
       "settlement/owed.ts",
-      "settlement/terms-to-pay.ts",
     ].map((file) => `src/features/invoices/${file}`),
     stages: [
       [

@@ -11,7 +11,7 @@ import { everyMinute } from "../../src/platform/jobs/cron-line.ts";
 import { createQueueWorker } from "../../src/platform/jobs/queue-worker.ts";
 import type { JobHandler } from "../../src/platform/jobs/queue.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
 import { testContext } from "../support/store/stores.ts";
 

@@ -14,7 +14,7 @@ import { createBackground } from "../../src/platform/jobs/background.ts";
 import { createQueueWorker } from "../../src/platform/jobs/queue-worker.ts";
 import { cronRuns, jobs as jobTable } from "../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
 import { compiledProgram } from "../support/programs/built.ts";
 import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";

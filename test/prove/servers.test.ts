@@ -6,9 +6,9 @@ import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/
 import { createIds, type Id } from "../../src/kernel/id.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import type { EventType } from "../../src/platform/events/catalogue.ts";
-import { createJournal } from "../../src/platform/journal/index.ts";
+import { createJournal } from "../../src/platform/journal.ts";
 import { cronRuns, jobs } from "../../src/platform/jobs/table.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { startReceiver, type Receiver } from "../platform/outbound/receiver.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import {

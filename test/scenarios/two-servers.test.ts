@@ -2,8 +2,8 @@
 // of them reads. Every transfer is credited once; when the reading server is killed, the other takes over.
 import { expect } from "chai";
 import { second } from "../../src/kernel/clock.ts";
-import { parseAddress } from "../../src/platform/chain/evm/address.ts";
-import { openForReading } from "../../src/platform/database/read-only.ts";
+import { parseAddress } from "../../src/platform/chain/evm/addresses.ts";
+import { openForReading } from "../../src/platform/database/open.ts";
 import { leases } from "../../src/platform/jobs/table.ts";
 import type { Till } from "../../src/client/index.ts";
 import { openClient } from "./client.ts";

@@ -1,11 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import { minute, second, type Instant } from "../../src/kernel/clock.ts";
-import type { Address, Head, TransferLog } from "../../src/platform/chain/client.ts";
+import {
+  numbered,
+  type Address,
+  type Head,
+  type TransferLog,
+} from "../../src/platform/chain/client.ts";
 import { createJsonRpcClient } from "../../src/platform/chain/evm/client.ts";
-import { makeBudget } from "../../src/platform/chain/providers/budget.ts";
-import { makeProviderLimits } from "../../src/platform/chain/providers/limits.ts";
-import type { PooledProvider } from "../../src/platform/chain/providers/provider.ts";
-import { numbered } from "../../src/platform/chain/transfer-identity.ts";
+import { makeBudget, makeProviderLimits } from "../../src/platform/chain/providers/limits.ts";
+import type { PooledProvider } from "../../src/platform/chain/providers/member.ts";
 import type { ConfiguredNetwork } from "../../src/platform/config/config.ts";
 import { JsonRpcRefusal } from "../support/chain/json-rpc.ts";
 import { makeNode, type NodeAnswers, type NodeLimits } from "./node.ts";

@@ -3,7 +3,7 @@ import { invoices } from "../../src/features/invoices/table.ts";
 import { payments, transfers } from "../../src/features/payments/table.ts";
 import { day, minute } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import { parseAddress } from "../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../src/platform/chain/evm/addresses.ts";
 import { testContext } from "../support/store/stores.ts";
 import type { Sending } from "./chain.ts";
 import type { Invoice } from "./deeds.ts";

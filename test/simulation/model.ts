@@ -10,9 +10,12 @@ import {
 import { refunds } from "../../src/features/refunds/table.ts";
 import { day, hour, minute, second } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import type { TransferLog } from "../../src/platform/chain/client.ts";
-import { parseAddress } from "../../src/platform/chain/evm/address.ts";
-import { transferKey, type TransferIdentity } from "../../src/platform/chain/transfer-identity.ts";
+import {
+  transferKey,
+  type TransferIdentity,
+  type TransferLog,
+} from "../../src/platform/chain/client.ts";
+import { parseAddress } from "../../src/platform/chain/evm/addresses.ts";
 import { billingFaults } from "./rules/bills.ts";
 import { enteredFaults, waitsFor } from "./rules/entered.ts";
 import {

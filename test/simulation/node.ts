@@ -1,6 +1,6 @@
 import { second, type Instant } from "../../src/kernel/clock.ts";
 import type { Address, Head, TransferLog } from "../../src/platform/chain/client.ts";
-import type { Fetch, FetchAnswer } from "../../src/platform/chain/evm/fetch.ts";
+import type { Fetch, FetchAnswer } from "../../src/platform/chain/evm/transport.ts";
 import { transferTopic } from "../../src/platform/chain/evm/transfer-log.ts";
 import { asRecord, asText, hexNumber, JsonRpcRefusal } from "../support/chain/json-rpc.ts";
 import type { Chance } from "./steps.ts";

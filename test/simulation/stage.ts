@@ -18,7 +18,7 @@ import { migrate } from "../../src/platform/database/schema.ts";
 import { openDatabase } from "../../src/platform/database/open.ts";
 import type { Database, Tx } from "../../src/platform/database/database.ts";
 import type { Worker } from "../../src/platform/jobs/background.ts";
-import { endJobLeases } from "../../src/platform/jobs/job-leases.ts";
+import { endJobLeases } from "../../src/platform/jobs/queue-worker.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
 import type { ServerSecret } from "../../src/platform/secrets/server-secret.ts";

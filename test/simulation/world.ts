@@ -1,7 +1,6 @@
 import { day, second, minute, type Instant } from "../../src/kernel/clock.ts";
 import { networkState } from "../../src/platform/chain/state/network-state.ts";
-import { acceptedRanges } from "../../src/platform/chain/state/gaps.ts";
-import { rowsOutside } from "../../src/platform/chain/state/reading-ranges.ts";
+import { acceptedRanges, rowsOutside } from "../../src/platform/chain/state/reading-ranges.ts";
 import { readingsOf } from "../../src/platform/chain/state/readings.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { invoices } from "../../src/features/invoices/table.ts";

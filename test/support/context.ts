@@ -4,10 +4,10 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { createIds } from "../../src/kernel/id.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { createLeases } from "../../src/platform/jobs/leases.ts";
-import { createJournal } from "../../src/platform/journal/index.ts";
+import { createJournal } from "../../src/platform/journal.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { noMetrics } from "../../src/platform/metrics/metrics.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 
 /** Returns an app on a store, for functions that are tested without a server. Anything else that a function uses throws. */
 export function appOf(given: Partial<App> & { readonly db: Database }): App {

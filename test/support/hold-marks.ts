@@ -1,4 +1,4 @@
-import { markAt } from "../../src/features/invoices/holds/marks.ts";
+import { markAt } from "../../src/features/invoices/holds/holds.ts";
 
 /** The mark of a hold on a network that was never read. */
 export const unmarked = markAt(null, { pollMs: 0, blockTimeMs: 0 }, 0);

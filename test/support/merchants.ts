@@ -6,8 +6,7 @@ import type { Instant } from "../../src/kernel/clock.ts";
 import type { Id, IdSource } from "../../src/kernel/id.ts";
 import { parseNetworks } from "../../src/platform/chain/network-table.ts";
 import type { Network } from "../../src/platform/chain/networks.ts";
-import type { ConfiguredNetwork } from "../../src/platform/config/config.ts";
-import type { Networks } from "../../src/platform/config/enabled-networks.ts";
+import type { ConfiguredNetwork, Networks } from "../../src/platform/config/config.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { testContext } from "./store/stores.ts";
 

@@ -1,12 +1,25 @@
-import type { z } from "zod";
+import type * as z from "zod";
+import type { CsvCell } from "../../kernel/csv.ts";
 import type { ProblemClass } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import type { App } from "../../app.ts";
 import type { CommandLine, DeclaredCommandLine } from "./command.ts";
-import type { CsvColumns } from "./csv.ts";
-import type { Access, Principal, MembershipAccess } from "./access.ts";
+import type { Access, Principal, MembershipAccess } from "./permissions.ts";
 import type { RateLimitName } from "../pipeline/rate-limits.ts";
+
+/** The columns of a CSV file, in order: their names and, for the reference, what they contain. */
+export type CsvColumns = Readonly<Record<string, string>>;
+
+/** The content of a CSV file, which is read page by page while it is sent. */
+export interface CsvContent {
+  /** The columns' names. */
+  readonly head: readonly string[];
+  /** Some rows at a time; each has a cell for every column. */
+  readonly pages: AsyncIterable<readonly (readonly CsvCell[])[]>;
+  /** Such as `invoices.csv`. */
+  readonly fileName: string;
+}
 
 export const groups = [
   "Auth",
@@ -59,12 +72,12 @@ type ParameterValue<Name extends string> = Name extends keyof typeof pathParamet
   : never;
 
 /** `/a/{organizationId}/b` → `{ organizationId: Id<"organization"> }` */
-export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [K in Name]: ParameterValue<K> } & PathParams<Rest>
   : unknown;
 
 /** The input of a handler. `actor` and `organizationId` are present as the operation's access guarantees. */
-export type Call<A extends Access, Path extends string, Query, Body, Result> = {
+type Call<A extends Access, Path extends string, Query, Body, Result> = {
   readonly params: PathParams<Path>;
   readonly query: Query;
   readonly body: Body;
@@ -182,7 +195,7 @@ export interface AnyCall {
  * Declares operations of one service. Routing, parsing, authorization, idempotency, rate limits, response validation,
  * the OpenAPI document, the reference page and the contract tests all read this one value. Access has no default.
  */
-export function operationsOf<Service>() {
+function operationsOf<Service>() {
   return function operation<
     const A extends Access,
     const Path extends string,

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { defineProblem, InvalidRequest, NotFound, Problem } from "../../kernel/errors.ts";
 import { parseUrl } from "../../kernel/url.ts";
-import { describeFields } from "./field-descriptions.ts";
-import { responseRecord } from "./record.ts";
+import { describeFields, responseRecord } from "./record.ts";
 
 export const Unauthenticated = defineProblem({
   code: "unauthenticated",

@@ -1,9 +1,23 @@
 import * as z from "zod";
-import { countries } from "../../kernel/countries.ts";
+import { toIso, type Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import { idPattern, type Id, type IdKind } from "../../kernel/id.ts";
 import { parseUrl } from "../../kernel/url.ts";
-import { fieldDescriber } from "./field-descriptions.ts";
+
+/**
+ * The officially assigned ISO 3166-1 alpha-2 codes, and XK, which banks and payment networks use for Kosovo. Reserved,
+ * user-assigned and former codes (UK, XX, ZZ, SU) are left out.
+ */
+const codes = `
+  AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
+  CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR
+  GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP
+  KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT
+  MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW
+  SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ
+  UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW`;
+
+const countries: ReadonlySet<string> = new Set(codes.trim().split(/\s+/));
 
 /**
  * The named records of the API. Each is declared once, by the feature that owns it. The OpenAPI components, the
@@ -262,3 +276,171 @@ export const metadata = () =>
       z.string().max(500, { error: "must have at most 500 characters" }),
     )
     .refine((value) => Object.keys(value).length <= 50, { error: "must have at most 50 keys" });
+
+/** The descriptions of a record's fields, by field name. */
+type FieldDescriptions<Shape> = { readonly [Name in keyof Shape]?: string };
+
+/** A time in the document. Every description of a time adds when it is null. */
+const time = "ISO 8601, UTC.";
+
+/** Descriptions of the fields that mean the same in every record that does not describe them itself. */
+const commonFields: Readonly<Record<string, string>> = {
+  id: "Unique id. It never changes and is never used again.",
+  createdAt: `Time of creation: ${time}`,
+  updatedAt: `Time of the last change: ${time}`,
+  data: "The items of the page.",
+  nextCursor: "The `cursor` of the next page; null on the last page.",
+  organizationId: "The organization's id.",
+  organizationName: "The organization's name.",
+  membershipId: "The id of the membership.",
+  invitationId: "The id of the invitation.",
+  apiKeyId: "The id of the API key.",
+  userId: "The user's id.",
+  customerId: "The customer's id.",
+  walletId: "The id of the receiving wallet.",
+  invoiceId: "The invoice's id.",
+  paymentId: "The payment's id.",
+  transferId: "The transfer's id.",
+  refundId: "The refund's id.",
+  paymentLinkId: "The id of the payment link.",
+  webhookEndpointId: "The id of the webhook endpoint.",
+  webhookDeliveryId: "The id of the webhook delivery.",
+  eventId: "The event's id.",
+  subscriptionId: "The subscription's id.",
+  platformInvoiceId: "The id of the platform invoice.",
+  checkoutId: "The unguessable id of the invoice's checkout, which is part of its URL.",
+  publicId: "The invoice's `publicId`, which its payer sees.",
+  queue: "The name of the background queue.",
+  network: "The network's id, such as `tron`.",
+  tokenSymbol: "The token's symbol, such as `USDT`.",
+  currency: "The currency: an ISO 4217 code such as `USD`, or a token's symbol.",
+  settlementCurrency:
+    "The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol.",
+  transactionHash: "The transaction's hash, in the notation of the network's explorers.",
+  metadata: "The merchant's own data: at most 50 keys of 40 characters, values of 500.",
+};
+
+/** Descriptions of the filters that several lists have, by query parameter. */
+const commonFilters: Readonly<Record<string, string>> = {
+  status: "Only items with this status.",
+  externalId: "Only items with exactly this `externalId`.",
+};
+
+/** Describes a path parameter, or a query parameter without a description of its own, by its name. */
+export function describeParameter(name: string): string | undefined {
+  return commonFilters[name] ?? commonFields[name];
+}
+
+const described = new Map<z.core.$ZodType, Readonly<Record<string, string | undefined>>>();
+
+/** Describes fields of a record, with their units; the texts are those of the OpenAPI document. Returns the record. */
+export function describeFields<Shape extends z.ZodRawShape, Record extends z.ZodObject<Shape>>(
+  record: Record & z.ZodObject<Shape>,
+  descriptions: FieldDescriptions<Shape>,
+): Record {
+  described.set(record, descriptions);
+  return record;
+}
+
+/** Returns the description of a field of a record, by the record itself, by the field's schema, or as a common field. */
+export function describeField(record: z.ZodType | null, field: string): string | undefined {
+  const shape: z.ZodRawShape | null = record instanceof z.ZodObject ? record.shape : null;
+  if (record === null || shape === null) return undefined;
+  const schema = shape[field] as z.ZodType | undefined;
+  return described.get(record)?.[field] ?? schema?.meta()?.description ?? commonFields[field];
+}
+
+/**
+ * Returns the function that describes a field of a record: by the record's own description, by that of the first
+ * record that has the same field, by the field's schema, or as a common field. Undefined if none describes it.
+ */
+function fieldDescriber(
+  records: Iterable<z.ZodType>,
+): (
+  record: z.ZodType | undefined,
+  field: string,
+  written: string | undefined,
+) => string | undefined {
+  const origins = new Map<z.core.$ZodType, Map<string, string | undefined>>();
+  for (const record of records) {
+    if (!(record instanceof z.ZodObject)) continue;
+    const shape: z.ZodRawShape = record.shape;
+    for (const [field, shared] of Object.entries(shape)) {
+      const texts = origins.get(shared) ?? new Map<string, string | undefined>();
+      if (!texts.has(field)) origins.set(shared, texts.set(field, described.get(record)?.[field]));
+    }
+  }
+  return (record, field, written) => {
+    if (record === undefined) return written;
+    const shared = fieldOf(record, field);
+    const taken = shared === undefined ? undefined : origins.get(shared)?.get(field);
+    return described.get(record)?.[field] ?? taken ?? written ?? commonFields[field];
+  };
+}
+
+function fieldOf(record: z.core.$ZodType, field: string): z.core.$ZodType | undefined {
+  const shape: z.ZodRawShape | null = record instanceof z.ZodObject ? record.shape : null;
+  return shape?.[field];
+}
+
+/** The type of a row's value that is shown as a record's field without computing it. Times are formatted. */
+type Source<Field> = Field extends z.ZodISODateTime
+  ? Instant
+  : Field extends z.ZodNullable<z.ZodISODateTime>
+    ? Instant | null
+    : Readonly<z.input<Field>>;
+
+type Copied<Shape, Row> = {
+  [Name in keyof Shape]: Name extends keyof Row
+    ? Row[Name] extends Source<Shape[Name]>
+      ? Name
+      : never
+    : never;
+}[keyof Shape];
+
+/** The fields that cannot be copied from the row, and any others that differ from it. */
+type Computed<Shape, Row> = {
+  readonly [Name in Exclude<keyof Shape, Copied<Shape, Row>>]: z.input<Shape[Name]>;
+} & { readonly [Name in keyof Shape]?: z.input<Shape[Name]> };
+
+/**
+ * Presents a row as a record: copies the record's fields from the row and formats its times. `computed` has the fields
+ * whose values the row lacks or has in another form; it does not compile without them.
+ */
+export function presentRow<Shape extends z.ZodRawShape, Row extends object>(
+  record: z.ZodObject<Shape>,
+  row: Row,
+  ...[computed]: [Exclude<keyof Shape, Copied<Shape, Row>>] extends [never]
+    ? [computed?: Computed<Shape, Row>]
+    : [computed: Computed<Shape, Row>]
+): z.input<z.ZodObject<Shape>> {
+  const from = row as Readonly<Record<string, unknown>>;
+  const given = (computed ?? {}) as Readonly<Record<string, unknown>>;
+  const shown: Record<string, unknown> = {};
+  for (const [name, isTime] of fieldsOf(record)) {
+    if (name in given) shown[name] = given[name];
+    else {
+      const value = from[name];
+      shown[name] = isTime && typeof value === "number" ? toIso(value) : value;
+    }
+  }
+  return shown as z.input<z.ZodObject<Shape>>;
+}
+
+const known = new WeakMap<z.ZodObject, readonly (readonly [name: string, isTime: boolean])[]>();
+
+function fieldsOf(record: z.ZodObject) {
+  const found = known.get(record);
+  if (found !== undefined) return found;
+  const fields = Object.entries(record.shape).map(
+    ([name, field]) => [name, isDatetime(field)] as const,
+  );
+  known.set(record, fields);
+  return fields;
+}
+
+function isDatetime(field: unknown): boolean {
+  return field instanceof z.ZodNullable
+    ? isDatetime(field.unwrap())
+    : field instanceof z.ZodISODateTime;
+}

@@ -1,16 +1,18 @@
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Gatekeeper, Principal, MembershipAccess } from "../declare/access.ts";
-import type { Caller, Exchange, MountDependencies } from "./exchange.ts";
-import type { Operation } from "../declare/operation.ts";
-import { pathParameter } from "./path-parameter.ts";
 import {
   keyRefusal,
   permissions,
   roleMay,
   scopesMay,
+  type Gatekeeper,
+  type MembershipAccess,
   type Permission,
+  type Principal,
 } from "../declare/permissions.ts";
+import type { Caller, Exchange, MountDependencies } from "./exchange.ts";
+import type { Operation } from "../declare/operation.ts";
+import { pathParameter } from "./parse-call.ts";
 import {
   Forbidden,
   OrganizationSuspended,

@@ -2,7 +2,7 @@ import type { Context } from "koa";
 import type { Id } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/logger/index.ts";
-import type { Gatekeeper, Principal, MembershipAccess } from "../declare/access.ts";
+import type { Gatekeeper, Principal, MembershipAccess } from "../declare/permissions.ts";
 import type { AnyCall } from "../declare/operation.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { RateLimiter } from "./rate-limits.ts";

@@ -3,7 +3,7 @@ import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, Problem } from "../../kernel/errors.ts";
 import { UniqueViolation } from "../../platform/database/errors.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
-import { idempotencyKeys } from "../../platform/idempotency/table.ts";
+import { idempotencyKeys } from "../../platform/idempotency.ts";
 import { openWithPhrase, sealWithPhrase } from "../../platform/secrets/encryption.ts";
 import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "../declare/problems.ts";
 

@@ -1,10 +1,9 @@
 import type Router from "@koa/router";
 import { admit } from "./admission.ts";
 import { answer } from "./answer.ts";
-import { readJson } from "./body.ts";
+import { bodyOf, callParser, readJson } from "./parse-call.ts";
 import type { MountDependencies, RequestState } from "./exchange.ts";
 import type { AnyCall, Operation } from "../declare/operation.ts";
-import { bodyOf, callParser } from "./parse-call.ts";
 
 /** Registers its routes on a router. */
 export type Mountable = (router: Router<RequestState>) => void;

@@ -5,7 +5,7 @@ import { storeName } from "../../compose/store-place.ts";
 import { targetOf } from "../../compose/backup/files.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
-import { systemRandom } from "../../platform/secrets/random.ts";
+import { systemRandom } from "../../platform/secrets/tokens.ts";
 import { interruptibly } from "../interrupt.ts";
 import { refuseStream, Unhealthy } from "../failures/refusals.ts";
 import { loadStoreSettings, type Flags } from "../settings.ts";

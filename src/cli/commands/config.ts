@@ -1,5 +1,4 @@
-import { tokenAsset } from "../../kernel/money/asset.ts";
-import { formatMoney } from "../../kernel/money/money.ts";
+import { formatMoney, tokenAsset } from "../../kernel/money/money.ts";
 import { powerOfTen } from "../../kernel/money/ratio.ts";
 import { openReadOnlyStore } from "../../compose/read-only-store.ts";
 import { comparedSettings } from "../../compose/servers.ts";

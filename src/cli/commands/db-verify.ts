@@ -3,7 +3,7 @@ import { storeName } from "../../compose/store-place.ts";
 import { verifyStore, type CheckResult } from "../../compose/checks.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createLogger } from "../../platform/logger/index.ts";
-import { systemRandom } from "../../platform/secrets/random.ts";
+import { systemRandom } from "../../platform/secrets/tokens.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { printTable } from "../terminal/output.ts";
 import { Unhealthy } from "../failures/refusals.ts";

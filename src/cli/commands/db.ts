@@ -4,7 +4,7 @@ import { storeName } from "../../compose/store-place.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
-import { systemRandom } from "../../platform/secrets/random.ts";
+import { systemRandom } from "../../platform/secrets/tokens.ts";
 import { printTable } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";

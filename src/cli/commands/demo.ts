@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createPrometheus } from "../../platform/metrics/prometheus.ts";
-import { programVersion } from "../../platform/version.ts";
+import { programVersion } from "../../platform/files.ts";
 import { createApp, type Program } from "../../compose/app.ts";
 import type { LoadedConfig } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";

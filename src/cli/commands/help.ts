@@ -1,7 +1,7 @@
 import type { Command as Program } from "commander";
 import type { Column } from "../../api/declare/command.ts";
 import { didYouMean } from "../../platform/config/files/did-you-mean.ts";
-import { programVersion } from "../../platform/version.ts";
+import { programVersion } from "../../platform/files.ts";
 import { exitCodes, type ExitReason } from "../failures/exit-codes.ts";
 import { printRecord } from "../terminal/output.ts";
 import { UsageError } from "../failures/refusals.ts";

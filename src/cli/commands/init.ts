@@ -6,11 +6,7 @@ import { initializeStore } from "../../features/admin/initialize.ts";
 import { InitializeRequest, presentInstalled } from "../../features/admin/records.ts";
 import { requireStrong } from "../../features/auth/passwords.ts";
 import { Problem } from "../../kernel/errors.ts";
-import {
-  draftSettings,
-  entriesOf,
-  type SettingsDraft,
-} from "../../platform/config/files/write-settings.ts";
+import { draftSettings, entriesOf, type SettingsDraft } from "../../platform/config/files/files.ts";
 import type { LoadedConfig } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { passwordFault } from "../../platform/secrets/passwords.ts";

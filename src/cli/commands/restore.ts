@@ -10,7 +10,7 @@ import { storeName } from "../../compose/store-place.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
-import { systemRandom } from "../../platform/secrets/random.ts";
+import { systemRandom } from "../../platform/secrets/tokens.ts";
 import { interruptibly } from "../interrupt.ts";
 import { refuseStream } from "../failures/refusals.ts";
 import { operator } from "../operator.ts";

@@ -6,7 +6,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";
 import { createPrometheus } from "../../platform/metrics/prometheus.ts";
-import { programVersion } from "../../platform/version.ts";
+import { programVersion } from "../../platform/files.ts";
 import { createLogger, type Logger } from "../../platform/logger/index.ts";
 import { tellSystemd } from "./systemd.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";

@@ -1,12 +1,12 @@
 import { second, systemClock, type Instant } from "../../kernel/clock.ts";
-import type { FetchInit } from "../../platform/chain/evm/fetch.ts";
+import type { FetchInit } from "../../platform/chain/evm/transport.ts";
 import type { Config, ConfiguredNetwork } from "../../platform/config/config.ts";
 import {
   describeWayOut,
   makeOutwardFetch,
   type ProxySettings,
 } from "../../platform/outbound/proxy.ts";
-import { makeReader } from "../../platform/database/query/reader.ts";
+import { makeReader } from "../../platform/database/query/statement.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 
 /** How long to wait for all answers of a provider, in milliseconds. */

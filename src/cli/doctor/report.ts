@@ -2,7 +2,7 @@ import { homedir, hostname, release, type, userInfo } from "node:os";
 import { systemClock, toIso } from "../../kernel/clock.ts";
 import type { ReportedSetting } from "../../platform/config/config.ts";
 import { redactText } from "../../platform/logger/redact.ts";
-import { programVersion } from "../../platform/version.ts";
+import { programVersion } from "../../platform/files.ts";
 import { conceal } from "./conceal.ts";
 import type { Finding } from "./finding.ts";
 import type { StoreChecks } from "./store-checks.ts";

@@ -10,7 +10,7 @@ import {
   type KnownServer,
 } from "../../features/admin/status/servers.ts";
 import { hour, second, systemClock, toIso, type Instant } from "../../kernel/clock.ts";
-import { readBackupRecord } from "../../platform/backup/record.ts";
+import { readBackupRecord } from "../../platform/backup/history.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { currentVersion } from "../../platform/database/schema/migrate.ts";
 import { databaseNames } from "../../platform/database/database.ts";
@@ -19,7 +19,7 @@ import {
   type DurabilitySetting,
 } from "../../platform/database/postgres/durability.ts";
 import { lastTime } from "../../platform/jobs/cron-line.ts";
-import { systemRandom } from "../../platform/secrets/random.ts";
+import { systemRandom } from "../../platform/secrets/tokens.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 import { readContents, type StoreContents } from "./store-contents.ts";
 

@@ -1,7 +1,7 @@
 import { toIso } from "../../kernel/clock.ts";
 import { currentVersion } from "../../platform/database/schema/migrate.ts";
 import { databaseNames, type Reader } from "../../platform/database/database.ts";
-import { databaseVersion } from "../../platform/database/read-only.ts";
+import { databaseVersion } from "../../platform/database/open.ts";
 import { redactText } from "../../platform/logger/redact.ts";
 
 /** Rows of one table up to which they are counted, so that a large store is not read as a whole. */

@@ -1,6 +1,5 @@
 import { idPrefixes, type IdKind } from "../../kernel/id.ts";
-import { settlementAsset } from "../../kernel/money/asset.ts";
-import { formatMoney, money } from "../../kernel/money/money.ts";
+import { formatMoney, money, settlementAsset } from "../../kernel/money/money.ts";
 import { decodeAmount } from "../../platform/database/schema/table.ts";
 
 /** A kind of object that commands take by its id: where it is stored, and how people recognize it. */

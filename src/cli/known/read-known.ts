@@ -1,6 +1,6 @@
 import { loadConfig, type LoadOptions } from "../../platform/config/load.ts";
 import type { Reader } from "../../platform/database/database.ts";
-import { openForReading } from "../../platform/database/read-only.ts";
+import { openForReading } from "../../platform/database/open.ts";
 import { requireStoreFile, storeFile } from "../../compose/store-place.ts";
 
 /** How long a completion waits for a lock of the store, or for its server, in milliseconds. */

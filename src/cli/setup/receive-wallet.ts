@@ -1,7 +1,6 @@
 import type { App } from "../../app.ts";
 import { setReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
-import { NetworkNotEnabled } from "../../features/wallets/errors.ts";
-import { readReceiver } from "../../features/wallets/rules.ts";
+import { NetworkNotEnabled, readReceiver } from "../../features/wallets/rules.ts";
 import { createWallet } from "../../features/wallets/wallets.ts";
 import { Problem } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { systemClock } from "../../kernel/clock.ts";
 import { createIds, type Id } from "../../kernel/id.ts";
 import { readTerminalPreferences } from "../../platform/config/terminal.ts";
-import { systemRandom } from "../../platform/secrets/random.ts";
+import { systemRandom } from "../../platform/secrets/tokens.ts";
 import { UsageError } from "../failures/refusals.ts";
 
 /** A stream, and whether it is a terminal. */

@@ -4,15 +4,15 @@ import { defineProblem } from "../../kernel/errors.ts";
 import { counted, unwatched } from "../../platform/progress.ts";
 import { makeDigests } from "../../platform/backup/backup-file.ts";
 import { currentVersion } from "../../platform/database/schema/migrate.ts";
-import { openForReading } from "../../platform/database/read-only.ts";
+import { openForReading } from "../../platform/database/open.ts";
 import { exists } from "../../platform/database/sqlite/draft.ts";
 import {
+  openSnapshot,
   readTables,
   shapesOf,
   tablesAt,
   type TablePart,
 } from "../../platform/database/transfer/rows.ts";
-import { openSnapshot } from "../../platform/database/transfer/snapshot.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
 import { storeBehind, storeFile, storeName, type StoreLocation } from "../store-place.ts";
 import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";

@@ -3,12 +3,14 @@ import { defineProblem } from "../../kernel/errors.ts";
 import type { Progress } from "../../platform/progress.ts";
 import type { TableContent } from "../../platform/backup/backup-file.ts";
 import { migrate, newestVersion } from "../../platform/database/schema.ts";
-import type { Database, Reader } from "../../platform/database/database.ts";
+import { systemContext, type Database, type Reader } from "../../platform/database/database.ts";
 import { StoreInUse, type FormerContent } from "../../platform/database/transfer/draft.ts";
 import { openDraft } from "../../platform/database/transfer/open-draft.ts";
-import { fillStore } from "../../platform/database/transfer/load.ts";
-import type { TablePart, TableShape } from "../../platform/database/transfer/rows.ts";
-import { systemContext } from "../../platform/database/system-context.ts";
+import {
+  fillStore,
+  type TablePart,
+  type TableShape,
+} from "../../platform/database/transfer/rows.ts";
 import { heldLeases } from "../../platform/jobs/leases.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";

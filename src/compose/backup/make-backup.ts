@@ -17,21 +17,21 @@ import { currentVersion } from "../../platform/database/schema/migrate.ts";
 import { newestVersion } from "../../platform/database/schema.ts";
 import { openDatabase } from "../../platform/database/open.ts";
 import type { Database, Reader } from "../../platform/database/database.ts";
-import { fillStore } from "../../platform/database/transfer/load.ts";
 import {
+  fillStore,
+  openSnapshot,
   readTables,
   shapesOf,
   tablesAt,
   type TablePart,
 } from "../../platform/database/transfer/rows.ts";
-import { openSnapshot } from "../../platform/database/transfer/snapshot.ts";
 import {
   deriveKey,
   fingerprint,
   secretText,
   type ServerSecret,
 } from "../../platform/secrets/server-secret.ts";
-import { programVersion } from "../../platform/version.ts";
+import { programVersion } from "../../platform/files.ts";
 import { verifyStore, type CheckResult } from "../checks.ts";
 import { noStore, storeFile, type StoreLocation } from "../store-place.ts";
 import { requireSecretOf } from "../store-secret.ts";

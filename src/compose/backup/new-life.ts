@@ -5,12 +5,12 @@ import { returnedMembers, type ReturnedMember } from "../../features/members/sto
 import type { Clock } from "../../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../../kernel/id.ts";
 import type { Manifest } from "../../platform/backup/backup-file.ts";
-import { addRestore } from "../../platform/backup/restores.ts";
+import { addRestore } from "../../platform/backup/history.ts";
 import { currentVersion } from "../../platform/database/schema/migrate.ts";
 import { newestVersion } from "../../platform/database/schema.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
-import { lastPosition } from "../../platform/events/relay.ts";
-import { createJournal } from "../../platform/journal/index.ts";
+import { lastPosition } from "../../platform/events/outbox.ts";
+import { createJournal } from "../../platform/journal.ts";
 
 /** Access that a restored store gives again. */
 export interface NewLife {

@@ -1,6 +1,6 @@
 import type { Config } from "../../platform/config/config.ts";
 import { currentVersion } from "../../platform/database/schema/migrate.ts";
-import { openForReading } from "../../platform/database/read-only.ts";
+import { openForReading } from "../../platform/database/open.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { statementsOf, tablesAt } from "../../platform/database/transfer/rows.ts";
 import { noStore, requireStoreFile } from "../store-place.ts";

@@ -1,9 +1,8 @@
 import { platformOrganizationId } from "../../features/organizations/store.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
-import { recordBackup, type BackupRecord } from "../../platform/backup/record.ts";
+import { recordBackup, type BackupRecord } from "../../platform/backup/history.ts";
 import { currentVersion } from "../../platform/database/schema/migrate.ts";
-import { openDatabase } from "../../platform/database/open.ts";
-import { openForReading } from "../../platform/database/read-only.ts";
+import { openDatabase, openForReading } from "../../platform/database/open.ts";
 import { noStore, requireStoreFile, type StoreLocation } from "../store-place.ts";
 import { placeOf } from "./fill.ts";
 import type { MadeBackup } from "./make-backup.ts";

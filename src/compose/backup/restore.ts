@@ -1,25 +1,26 @@
 import { link, mkdir, open as openFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { platformOrganizationId } from "../../features/organizations/store.ts";
-import { doubtRecyclable } from "../../features/invoices/holds/own-addresses.ts";
+import { doubtRecyclable } from "../../features/invoices/holds/addresses.ts";
 import { continueIndexes, spendBackedUp } from "../../features/wallets/after-restore.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import { counted, unwatched } from "../../platform/progress.ts";
 import type { RandomBytes } from "../../kernel/id.ts";
-import { damaged } from "../../platform/backup/archive.ts";
 import {
   backupParts,
+  BackupTooNew,
+  BackupTooOld,
+  damaged,
   inspectBackup,
   type InspectedBackup,
   type Manifest,
 } from "../../platform/backup/backup-file.ts";
-import { BackupTooNew, BackupTooOld } from "../../platform/backup/errors.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { currentVersion, oldestTill } from "../../platform/database/schema/migrate.ts";
 import { newestVersion, oldestVersion } from "../../platform/database/schema.ts";
-import { openForReading } from "../../platform/database/read-only.ts";
+import { openForReading } from "../../platform/database/open.ts";
 import { StatementFailed, StoreUnavailable } from "../../platform/database/errors.ts";
 import type { Tx } from "../../platform/database/database.ts";
 import {

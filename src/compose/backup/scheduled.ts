@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { platformOrganizationId } from "../../features/organizations/store.ts";
 import { day, hour } from "../../kernel/clock.ts";
-import { readBackupRecord, recordBackup } from "../../platform/backup/record.ts";
+import { readBackupRecord, recordBackup } from "../../platform/backup/history.ts";
 import type { Config } from "../../platform/config/config.ts";
 import type { CronTask } from "../../platform/jobs/cron.ts";
 import type { JobHandler } from "../../platform/jobs/queue.ts";

@@ -2,9 +2,13 @@ import type { Clock } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import { openDatabase } from "../../platform/database/open.ts";
 import type { Database } from "../../platform/database/database.ts";
-import { fillStore } from "../../platform/database/transfer/load.ts";
-import { readTables, shapesOf, tablesAt } from "../../platform/database/transfer/rows.ts";
-import { openSnapshot } from "../../platform/database/transfer/snapshot.ts";
+import {
+  fillStore,
+  openSnapshot,
+  readTables,
+  shapesOf,
+  tablesAt,
+} from "../../platform/database/transfer/rows.ts";
 import { counted, type Progress } from "../../platform/progress.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
 import { placeOf } from "../backup/fill.ts";

@@ -1,4 +1,4 @@
-import { platform } from "../../api/declare/access.ts";
+import { platform } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import {
@@ -6,8 +6,7 @@ import {
   getPlatformSummary,
   listTopOrganizations,
 } from "../analytics/analytics.ts";
-import { TooManyBuckets } from "../analytics/periods.ts";
-import { chartsQuery, figuresQuery, topQuery } from "../analytics/query.ts";
+import { chartsQuery, figuresQuery, TooManyBuckets, topQuery } from "../analytics/query.ts";
 import {
   PlatformAnalyticsChartsRecord,
   PlatformAnalyticsSummaryRecord,

@@ -6,7 +6,7 @@ import { passwordsOf, requireStrong } from "../auth/passwords.ts";
 import { addUser } from "../members/members.ts";
 import { userView, type UserView } from "../members/store.ts";
 import { addOrganization } from "../organizations/organizations.ts";
-import type { OrganizationRow } from "../organizations/table.ts";
+import type { OrganizationRow } from "../organizations/store.ts";
 import { alreadyInitialized, isInitialized } from "./installation.ts";
 
 interface InitializeInput {

@@ -12,8 +12,9 @@ import {
   reviewHistory,
   searchOrganizations,
   type OrganizationFilters,
+  type OrganizationRow,
+  type ReviewRow,
 } from "../organizations/store.ts";
-import type { OrganizationRow, ReviewRow } from "../organizations/table.ts";
 import { decideVerification, type DecisionInput } from "../organizations/verification.ts";
 import { walletsOf, type WalletView } from "../wallets/store.ts";
 

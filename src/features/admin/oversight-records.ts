@@ -1,14 +1,20 @@
 import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { datetime, id, listRecord, record, responseRecord } from "../../api/declare/record.ts";
+import {
+  datetime,
+  describeFields,
+  id,
+  listRecord,
+  record,
+  responseRecord,
+} from "../../api/declare/record.ts";
 import { toIso } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import type { FailedJob } from "../../platform/jobs/inspection.ts";
+import type { FailedJob } from "../../platform/jobs/queue.ts";
 import { presentPayment, type PaymentView } from "../payments/records.ts";
 import { PaymentRecord, platformPaymentQuery } from "../payments/records.ts";
-import type { PlatformDelivery } from "../webhooks/delivery/operator-queries.ts";
+import type { PlatformDelivery } from "../webhooks/delivery/store.ts";
 import { presentDelivery, WebhookDeliveryRecord } from "../webhooks/records.ts";
 import { deliveryStatuses } from "../webhooks/status.ts";
 import type { Owned } from "./oversight.ts";

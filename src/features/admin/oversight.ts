@@ -10,7 +10,7 @@ import {
   listAllDeliveries,
   type PlatformDelivery,
   type PlatformDeliveryFilters,
-} from "../webhooks/delivery/operator-queries.ts";
+} from "../webhooks/delivery/store.ts";
 
 /** An item with its organization's id and name. */
 export interface Owned<T> {

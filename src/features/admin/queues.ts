@@ -7,13 +7,14 @@ import {
   failedJobs,
   firstFailure,
   isQueue,
+  queues,
+  queueWorkerName,
   type FailedJob,
   type FailurePlace,
   type QueueDepth,
-} from "../../platform/jobs/inspection.ts";
-import { queues, queueWorkerName } from "../../platform/jobs/queue.ts";
+} from "../../platform/jobs/queue.ts";
 import { jobs } from "../../platform/jobs/table.ts";
-import { deadLetters } from "../webhooks/delivery/operator-queries.ts";
+import { deadLetters } from "../webhooks/delivery/store.ts";
 import { readBacklogs } from "./status/stored-status.ts";
 
 export const JobNotFailed = defineProblem({

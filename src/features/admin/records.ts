@@ -1,18 +1,18 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { pageParameters } from "../../api/declare/list.ts";
-import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
+  describeFields,
   email,
   id,
   line,
   listRecord,
   paragraph,
+  presentRow,
   record,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
+import { pageParameters } from "../../api/declare/list.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
   presentSubscription,
@@ -22,7 +22,7 @@ import {
 import { MembershipRecord, presentMembership, presentUser } from "../members/records.ts";
 import { OrganizationRecord, presentOrganization } from "../organizations/records.ts";
 import { decisions, verificationStatuses } from "../organizations/rules.ts";
-import type { ReviewRow } from "../organizations/table.ts";
+import type { ReviewRow } from "../organizations/store.ts";
 import { presentWallet, WalletRecord } from "../wallets/records.ts";
 import type { Installed } from "./initialize.ts";
 import type { OrganizationDetail, OrganizationEntry } from "./organizations.ts";

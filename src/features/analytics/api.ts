@@ -1,4 +1,4 @@
-import { organization } from "../../api/declare/access.ts";
+import { organization } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import {
@@ -8,8 +8,7 @@ import {
   listTopWallets,
 } from "./analytics.ts";
 import { analyticsChecks } from "./checks.ts";
-import { TooManyBuckets } from "./periods.ts";
-import { chartsQuery, figuresQuery, topQuery } from "./query.ts";
+import { chartsQuery, figuresQuery, TooManyBuckets, topQuery } from "./query.ts";
 import {
   MerchantAnalyticsChartsRecord,
   MerchantAnalyticsSummaryRecord,

@@ -2,7 +2,7 @@ import { day, toIso } from "../../kernel/clock.ts";
 import { violationsMax, type Check } from "../../platform/database/schema/checks.ts";
 import { signedSums } from "../../platform/database/query/sum-amounts.ts";
 import type { Reader } from "../../platform/database/database.ts";
-import { platformScope } from "../usage/table.ts";
+import { platformScope } from "../usage/meter.ts";
 import { inFigureDecimals } from "./figures.ts";
 
 const nothing = "0".repeat(78);

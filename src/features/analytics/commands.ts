@@ -19,8 +19,7 @@ import {
   listTopOrganizations,
   listTopWallets,
 } from "./analytics.ts";
-import { intervals } from "./periods.ts";
-import { ChartsQuery, SummaryQuery, TopQuery } from "./query.ts";
+import { ChartsQuery, intervals, SummaryQuery, TopQuery } from "./query.ts";
 import {
   presentMerchantCharts,
   presentMerchantSummary,
@@ -179,7 +178,7 @@ export const analyticsCommands = [
     ],
     effect: "read",
     async handle(app, call) {
-      const { makeReport } = await import("./report/make-report.ts");
+      const { makeReport } = await import("./report.ts");
       const query = {
         organizationId: organizationOf(call) ?? null,
         month: call.flag("month"),

@@ -1,11 +1,10 @@
 import * as z from "zod";
 import { limitParameter } from "../../api/declare/list.ts";
 import { instant } from "../../api/declare/record.ts";
-import { findCurrency, tokenAsset, type Asset } from "../../kernel/money/asset.ts";
-import { day, type Instant } from "../../kernel/clock.ts";
-import { invalidFields, type FieldError } from "../../kernel/errors.ts";
+import { findCurrency, tokenAsset, type Asset } from "../../kernel/money/money.ts";
+import { day, hour, type Instant } from "../../kernel/clock.ts";
+import { defineProblem, invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
-import { intervals, type Period } from "./periods.ts";
 
 /** Currency of the volume unless a plan or a query names another. */
 export const defaultCurrency = "USD";
@@ -21,6 +20,9 @@ export const figuresQuery = {
       "The settlement currency: an ISO 4217 code, or a token's symbol. Invoices in other currencies are left out. Default: `USD`.",
   }),
 };
+
+export const intervals = ["day", "week", "month"] as const;
+
 export const chartsQuery = {
   ...figuresQuery,
   interval: z
@@ -84,4 +86,112 @@ function findSettlementCurrency(
   );
   if (decimals.length === 0) return null;
   return tokenAsset(code, Math.max(...decimals));
+}
+
+export const TooManyBuckets = defineProblem({
+  code: "too_many_buckets",
+  status: 422,
+  title: "The chart would have too many points",
+  remedy: "Choose a shorter period or a longer interval.",
+});
+
+/** From `from`, inclusive, to `to`, exclusive. */
+export interface Period {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** Returns the calendar month of a moment, in UTC. */
+export function monthAt(at: Instant): Period {
+  const date = new Date(at);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) };
+}
+
+/** A period within one hour whose items are read one by one; with -1 they are subtracted from the hour's sum. */
+interface Edge extends Period {
+  readonly sign: 1 | -1;
+}
+
+/** How to read a period: from sums of hours, days and hours again, corrected by single items at both ends. */
+interface ReadingPlan {
+  /** Borders of the sums, in order: hours, then days between the middle two, then hours. */
+  readonly borders: readonly [Instant, Instant, Instant, Instant];
+  readonly edges: readonly [Edge, Edge];
+}
+
+/**
+ * Plans how to read a period. If it starts or ends within an hour, either that hour's sum is used and the excess
+ * subtracted, or the sum is skipped and the part read item by item, whichever reads fewer items. Almost nothing exists
+ * after `now`, so a period that ends now uses sums up to its end.
+ */
+export function planReading({ from, to }: Period, now: Instant): ReadingPlan {
+  const first = nearestHour(from, now);
+  const last = nearestHour(to, now);
+  const [firstDay, lastDay] = [ceilTo(first, day), floorTo(last, day)];
+  const hasDays = firstDay <= lastDay;
+  return {
+    borders: [first, hasDays ? firstDay : last, hasDays ? lastDay : last, last],
+    edges: [
+      first < from ? { from: first, to: from, sign: -1 } : { from, to: first, sign: 1 },
+      last < to ? { from: last, to, sign: 1 } : { from: to, to: last, sign: -1 },
+    ],
+  };
+}
+
+function nearestHour(at: Instant, now: Instant): Instant {
+  const [before, after] = [floorTo(at, hour), ceilTo(at, hour)];
+  return at - before <= Math.min(after, Math.max(now, at)) - at ? before : after;
+}
+
+function floorTo(at: Instant, length: number): Instant {
+  return Math.floor(at / length) * length;
+}
+
+function ceilTo(at: Instant, length: number): Instant {
+  return Math.ceil(at / length) * length;
+}
+
+export type Interval = (typeof intervals)[number];
+
+export const bucketsMax = 400;
+
+/** The Monday before 1970-01-01, which was a Thursday. */
+const someMonday = -3 * day;
+
+/** Returns the start of a moment's bucket in UTC; weeks start on Monday. */
+export function bucketOf(at: Instant, interval: Interval): Instant {
+  switch (interval) {
+    case "day":
+      return floorTo(at, day);
+    case "week":
+      return floorTo(at - someMonday, 7 * day) + someMonday;
+    case "month":
+      return monthAt(at).from;
+  }
+}
+
+function nextBucket(start: Instant, interval: Interval): Instant {
+  switch (interval) {
+    case "day":
+      return start + day;
+    case "week":
+      return start + 7 * day;
+    case "month":
+      return monthAt(start).to;
+  }
+}
+
+/** Returns the starts of all buckets that overlap a period, in order. Throws TooManyBuckets (422) above 400. */
+export function bucketsOf({ from, to }: Period, interval: Interval): Instant[] {
+  const starts: Instant[] = [];
+  for (let start = bucketOf(from, interval); start < to; start = nextBucket(start, interval)) {
+    if (starts.length === bucketsMax) {
+      throw new TooManyBuckets(
+        `A chart has at most ${String(bucketsMax)} points. Choose a shorter period or a longer interval.`,
+      );
+    }
+    starts.push(start);
+  }
+  return starts;
 }

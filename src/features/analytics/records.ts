@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
+  describeFields,
   id,
   listRecord,
   moneyAnswer,
@@ -21,8 +21,8 @@ import type {
   TopOrganization,
   TopWallet,
 } from "./analytics.ts";
-import { intervals } from "./periods.ts";
-import type { Bucket, Charts, Summary, Volume } from "./scope-figures.ts";
+import { intervals } from "./query.ts";
+import type { Bucket, Charts, Summary, Volume } from "./figures.ts";
 import type { Usage } from "./usage.ts";
 
 export const AnalyticsSummaryRecord = responseRecord("AnalyticsSummary", {

@@ -3,10 +3,8 @@ import type { Id } from "../../kernel/id.ts";
 import { money, zero, type Money } from "../../kernel/money/money.ts";
 import { planInUse, type PlanInUse } from "../billing/subscriptions/views.ts";
 import { countUsed } from "../invoices/store.ts";
-import { sumBySubject } from "./figures.ts";
-import { monthAt, type Period } from "./periods.ts";
-import { defaultCurrency } from "./query.ts";
-import { queryOf, volumeOf } from "./scope-figures.ts";
+import { queryOf, sumBySubject, volumeOf } from "./figures.ts";
+import { defaultCurrency, monthAt, type Period } from "./query.ts";
 
 export interface Usage {
   readonly organizationId: Id<"organization">;

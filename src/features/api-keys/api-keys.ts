@@ -1,9 +1,9 @@
 import { perApp, type App } from "../../app.ts";
-import type { MembershipAccess } from "../../api/declare/access.ts";
 import {
   permissionNames,
   roleMay,
   scopesMay,
+  type MembershipAccess,
   type Permission,
   type Scope,
 } from "../../api/declare/permissions.ts";
@@ -12,12 +12,15 @@ import { minute, toIso, type Instant } from "../../kernel/clock.ts";
 import { defineProblem, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import { isAllTest } from "../../platform/config/enabled-networks.ts";
+import { isAllTest } from "../../platform/config/config.ts";
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import { handlingRole } from "../members/members.ts";
-import { findOrganization, lockOrganization } from "../organizations/store.ts";
-import type { OrganizationRow } from "../organizations/table.ts";
+import {
+  findOrganization,
+  lockOrganization,
+  type OrganizationRow,
+} from "../organizations/store.ts";
 import type { CreateApiKeyInput } from "./records.ts";
 import { apiKeys, countActiveKeys, findKeys, keyBySecret, type ApiKeyRow } from "./store.ts";
 

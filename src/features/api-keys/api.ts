@@ -1,11 +1,10 @@
-import { organization } from "../../api/declare/access.ts";
+import { organization, scopes } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
-import { scopes } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { systemContext } from "../../platform/database/system-context.ts";
+import { systemContext } from "../../platform/database/database.ts";
 import { everyMinute } from "../../platform/jobs/cron-line.ts";
 import {
   ApiKeyLimit,

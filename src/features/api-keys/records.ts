@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
+  describeFields,
   id,
   instant,
   line,
   listRecord,
+  presentRow,
   record,
   requestRecord,
   responseRecord,

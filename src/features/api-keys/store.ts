@@ -3,7 +3,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader } from "../../platform/database/database.ts";
-import { pageQuery } from "../../platform/database/query/page.ts";
+import { pageQuery } from "../../platform/database/query/lists.ts";
 import { json, table, text, time, type RowOf } from "../../platform/database/schema/table.ts";
 
 export const apiKeys = table(

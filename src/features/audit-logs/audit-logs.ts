@@ -10,12 +10,11 @@ import {
   type PageQuery,
   type PageRequest,
 } from "../../kernel/page.ts";
-import { formatHead, parseHead, type AuditRow } from "../../platform/audit/chain.ts";
-import { sealAll } from "../../platform/audit/sealer.ts";
-import { auditLogs } from "../../platform/audit/table.ts";
+import { auditLogs, formatHead, parseHead, type AuditRow } from "../../platform/audit/chain.ts";
+import { sealAll } from "../../platform/audit/head.ts";
 import { verifyAudit, type AuditVerification } from "../../platform/audit/verify.ts";
 import type { Reader, WriteContext } from "../../platform/database/database.ts";
-import { pageQuery } from "../../platform/database/query/page.ts";
+import { pageQuery } from "../../platform/database/query/lists.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { platformOrganization } from "../organizations/store.ts";
 import type { AuditHeadRecord } from "./records.ts";

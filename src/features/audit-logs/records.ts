@@ -4,9 +4,15 @@ import { invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { formatHead, type AuditRow } from "../../platform/audit/chain.ts";
 import type { AuditVerification } from "../../platform/audit/verify.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { presentRow } from "../../api/declare/present.ts";
-import { datetime, id, instant, listRecord, responseRecord } from "../../api/declare/record.ts";
+import {
+  datetime,
+  describeFields,
+  id,
+  instant,
+  listRecord,
+  presentRow,
+  responseRecord,
+} from "../../api/declare/record.ts";
 
 export const AuditLogRecord = responseRecord("AuditLog", {
   id: id("auditLog"),

@@ -1,4 +1,4 @@
-import { anyCredential, publicAccess } from "../../api/declare/access.ts";
+import { anyCredential, publicAccess } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";

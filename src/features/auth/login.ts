@@ -26,8 +26,14 @@ import type {
   RefreshSessionInput,
   RegisterInput,
 } from "./records.ts";
-import { lockRefreshToken, lockSession, revokeSession, sessionOfRefreshToken } from "./store.ts";
-import { refreshTokens, sessions } from "./table.ts";
+import {
+  lockRefreshToken,
+  lockSession,
+  refreshTokens,
+  revokeSession,
+  sessionOfRefreshToken,
+  sessions,
+} from "./store.ts";
 
 export const InvalidCredentials = defineProblem({
   code: "invalid_credentials",

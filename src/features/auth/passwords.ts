@@ -1,6 +1,6 @@
 import { perApp, type App, type InTx } from "../../app.ts";
 import { addressGroups } from "../../api/client-address.ts";
-import type { Principal } from "../../api/declare/access.ts";
+import type { Principal } from "../../api/declare/permissions.ts";
 import { day, type Instant } from "../../kernel/clock.ts";
 import { assert, defineProblem, NotFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
@@ -18,8 +18,7 @@ import {
 } from "../members/store.ts";
 import { loginLockOf } from "./login-lock.ts";
 import type { ChangePasswordInput, ResetPasswordInput } from "./records.ts";
-import { endResetsOf, revokeSessionsOf } from "./store.ts";
-import { passwordResets } from "./table.ts";
+import { endResetsOf, passwordResets, revokeSessionsOf } from "./store.ts";
 
 export const InvalidResetToken = defineProblem({
   code: "invalid_reset_token",

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { roles } from "../../api/declare/permissions.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
+  describeFields,
   email,
   line,
   record,

@@ -1,7 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Database, WriteContext } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { sessions } from "./table.ts";
+import { sessions } from "./store.ts";
 
 /** Maximum number of rows deleted in one transaction. */
 const pruneBatch = 1_000;

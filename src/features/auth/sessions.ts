@@ -5,7 +5,7 @@ import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Reader, WriteContext } from "../../platform/database/database.ts";
 import type { SqlValue } from "../../platform/database/schema/table.ts";
-import { pageQuery } from "../../platform/database/query/page.ts";
+import { pageQuery } from "../../platform/database/query/lists.ts";
 import { lockSession, revokeSession } from "./store.ts";
 
 /** A user's login, for the operator. */

@@ -1,4 +1,4 @@
-import { authenticated, organization, platform } from "../../api/declare/access.ts";
+import { authenticated, organization, platform } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";

@@ -1,10 +1,8 @@
-import { tokenAsset } from "../../kernel/money/asset.ts";
+import { formatMoney, money, tokenAsset } from "../../kernel/money/money.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { assert } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import { formatMoney, money } from "../../kernel/money/money.ts";
-import { formatPercent } from "../../kernel/money/percent.ts";
-import { divideRounded, type Ratio } from "../../kernel/money/ratio.ts";
+import { divideRounded, formatPercent, type Ratio } from "../../kernel/money/ratio.ts";
 
 /** The kinds of lines, in the order of the computation. */
 export const lineKinds = ["plan", "usage", "adjustment", "discount", "credit"] as const;

@@ -1,6 +1,5 @@
-import { findCurrency, type Asset } from "../../kernel/money/asset.ts";
+import { findCurrency, parseMoney, type Asset } from "../../kernel/money/money.ts";
 import { Defect } from "../../kernel/errors.ts";
-import { parseMoney } from "../../kernel/money/money.ts";
 import { divideRounded, powerOfTen } from "../../kernel/money/ratio.ts";
 import type { BillingPolicy, Plan, PlanCatalog } from "../../platform/config/plans.ts";
 

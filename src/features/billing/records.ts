@@ -1,18 +1,17 @@
 import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
+  describeFields,
   id,
   listRecord,
   moneyAnswer,
+  presentRow,
   requestRecord,
   responseRecord,
   signedMoneyAnswer,
 } from "../../api/declare/record.ts";
-import { settlementAsset } from "../../kernel/money/asset.ts";
-import { formatMoney, money } from "../../kernel/money/money.ts";
+import { formatMoney, money, settlementAsset } from "../../kernel/money/money.ts";
 import type { Plan } from "../../platform/config/plans.ts";
 import { lineKinds } from "./charges.ts";
 import { subscriptionStatuses } from "./status.ts";

@@ -1,7 +1,7 @@
-import { publicAccess } from "../../api/declare/access.ts";
+import { publicAccess } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
-import { NetworkNotEnabled } from "../wallets/errors.ts";
+import { NetworkNotEnabled } from "../wallets/rules.ts";
 import { TooManyClaims } from "../payments/errors.ts";
 import {
   AmountTooSmall,

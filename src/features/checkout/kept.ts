@@ -8,7 +8,7 @@ import {
   type NetworkState,
   type NetworkStateRow,
 } from "../../platform/chain/state/network-state.ts";
-import type { Networks } from "../../platform/config/enabled-networks.ts";
+import type { Networks } from "../../platform/config/config.ts";
 import { atTip } from "../invoices/payer-view.ts";
 import { quoteFor } from "../invoices/options/quotes.ts";
 import { batchReads } from "./batched.ts";
@@ -25,7 +25,7 @@ import {
   type CheckoutVersion,
   type StoredCheckout,
 } from "./store.ts";
-import { setRecent } from "../../kernel/recent.ts";
+import { setRecent } from "../../kernel/memo.ts";
 
 /** Maximum number of kept checkouts, those that were seen last, about 8 KiB each with their response. */
 const keptMax = 3_000;

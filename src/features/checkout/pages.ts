@@ -14,7 +14,7 @@ import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
 import { StoreUnavailable } from "../../platform/database/errors.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import { InvoiceNotOpen, OptionLimitReached } from "../invoices/errors.ts";
-import { findLogo } from "../organizations/branding/logos.ts";
+import { findLogo } from "../organizations/logos.ts";
 import { TooManyClaims } from "../payments/errors.ts";
 import {
   checkoutPageToken,
@@ -46,7 +46,7 @@ import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./session.ts";
 import { hasTestPanel, pressTestPanel, type PanelResult } from "./test-panel.ts";
-import { setRecent } from "../../kernel/recent.ts";
+import { setRecent } from "../../kernel/memo.ts";
 
 const page = pagesOf<App>();
 

@@ -1,6 +1,11 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { datetime, moneyAnswer, requestRecord, responseRecord } from "../../api/declare/record.ts";
+import {
+  datetime,
+  describeFields,
+  moneyAnswer,
+  requestRecord,
+  responseRecord,
+} from "../../api/declare/record.ts";
 import { walletStandards } from "../../platform/chain/networks.ts";
 import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/records.ts";
 import { claimResults } from "../payments/hash-claims/status.ts";

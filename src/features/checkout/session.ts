@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { second, toIso, type Instant } from "../../kernel/clock.ts";
-import { tokenAsset } from "../../kernel/money/asset.ts";
-import { formatMoney, money, type Money } from "../../kernel/money/money.ts";
+import { formatMoney, money, tokenAsset, type Money } from "../../kernel/money/money.ts";
 import {
   findToken,
   shortAddress,

@@ -1,5 +1,4 @@
-import { tokenAsset } from "../../kernel/money/asset.ts";
-import { money, type Money } from "../../kernel/money/money.ts";
+import { money, tokenAsset, type Money } from "../../kernel/money/money.ts";
 import type { PayerPayment } from "../payments/payer-view.ts";
 import type { CheckoutState } from "./rules.ts";
 import type { StoredCheckout } from "./store.ts";

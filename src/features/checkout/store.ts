@@ -8,7 +8,7 @@ import {
   readPayerInvoices,
   type PayerInvoice,
 } from "../invoices/payer-view.ts";
-import { logoPath } from "../organizations/branding/logos.ts";
+import { logoPath } from "../organizations/logos.ts";
 import {
   ledgerSql,
   ledgerVersionSql,

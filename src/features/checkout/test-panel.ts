@@ -3,7 +3,7 @@ import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { SandboxRefused } from "../../platform/chain/sandbox/chain.ts";
-import { systemContext } from "../../platform/database/system-context.ts";
+import { systemContext } from "../../platform/database/database.ts";
 import {
   expireOnSandbox,
   getSandboxBill,

@@ -1,11 +1,12 @@
 import * as z from "zod";
-import { organization } from "../../api/declare/access.ts";
+import { organization } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
   createCustomer,
+  customerChecks,
   ExternalIdTaken,
   getCustomer,
   listCustomers,
@@ -18,7 +19,6 @@ import {
   presentCustomer,
   UpdateCustomerRequest,
 } from "./records.ts";
-import { customerChecks } from "./search.ts";
 import type { CustomerRow } from "./store.ts";
 
 /** The columns of customers in a terminal. */

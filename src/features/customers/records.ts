@@ -1,14 +1,14 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
+  describeFields,
   email,
   id,
   line,
   listRecord,
   metadata,
   objectVersion,
+  presentRow,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";

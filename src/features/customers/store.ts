@@ -2,7 +2,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { pageQuery } from "../../platform/database/query/page.ts";
+import { pageQuery } from "../../platform/database/query/lists.ts";
 import {
   integer,
   json,

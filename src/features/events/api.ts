@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { authenticated, organization } from "../../api/declare/access.ts";
+import { authenticated, organization } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
-import { eventBody, type EventRow } from "../../platform/events/index.ts";
+import { eventBody, type EventRow } from "../../platform/events/outbox.ts";
 import {
   getEvent,
   listEvents,

@@ -4,16 +4,19 @@ import { invalidField, notFound } from "../../kernel/errors.ts";
 import { idPattern, type Id } from "../../kernel/id.ts";
 import { parsePage } from "../../kernel/page.ts";
 import type { Reader } from "../../platform/database/database.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 import { eventCatalogue, type EventType } from "../../platform/events/catalogue.ts";
-import type { EventRow } from "../../platform/events/index.ts";
-import type { RelayedEvent } from "../../platform/events/relay.ts";
-import { eventKeptFor } from "../../platform/events/retention.ts";
-import { readRestores } from "../../platform/backup/restores.ts";
+import {
+  eventKeptFor,
+  events,
+  isRemembered,
+  type EventRow,
+  type RelayedEvent,
+} from "../../platform/events/outbox.ts";
+import { readRestores, type RestoreRecord } from "../../platform/backup/history.ts";
 import { open, seal, SealBroken } from "../../platform/secrets/encryption.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
-import { epochsAfter, type CursorEpochs } from "./cursor-epochs.ts";
 import type { EventQuery } from "./records.ts";
-import { eventsAfter, eventsBetween, findEvent, stretchAfter } from "./store.ts";
 
 /** Maximum number of events that a request with a type filter scans. */
 const stretchMax = 1_000;
@@ -184,4 +187,105 @@ const everyType = Object.values(eventCatalogue)
 
 function placeOf(organizationId: Id<"organization">): string {
   return `events:${organizationId}`;
+}
+
+/**
+ * Positions of events are assigned again after a restore, so a cursor also names the last restore before it: `120` in a
+ * store that never was restored, else `120:rst_…`.
+ */
+interface CursorEpochs {
+  format(position: number): string;
+  parse(text: string): { readonly position: number; readonly outdated: OutdatedCursor | null };
+}
+
+/** A cursor behind events that a restore has lost. */
+interface OutdatedCursor {
+  /** The last position that the cursor's store and this one have in common; null if that is unknown. */
+  readonly shared: number | null;
+  /** ISO 8601. */
+  readonly backupCreatedAt: string;
+}
+
+/** @param restores those in the history of the store, oldest first */
+export function epochsAfter(restores: readonly RestoreRecord[]): CursorEpochs {
+  const last = restores.at(-1);
+  return {
+    format: (position) => [String(position), ...(last === undefined ? [] : [last.id])].join(":"),
+    parse(text) {
+      const [digits, epoch = null] = text.split(":");
+      const position = Number(digits);
+      const place = restores.findIndex(({ id }) => id === epoch);
+      if (last === undefined) return { position, outdated: null };
+      const { backupCreatedAt } = last;
+      // A restore of which the backup knows nothing: its events may differ from the first one on.
+      if (epoch !== null && place === -1) {
+        return { position, outdated: { shared: null, backupCreatedAt } };
+      }
+      const since = restores.slice(place + 1).map(({ eventPosition }) => eventPosition);
+      // Without a restore since, it is infinite.
+      const shared = Math.min(...since);
+      return { position, outdated: position <= shared ? null : { shared, backupCreatedAt } };
+    },
+  };
+}
+
+/** Finds an event of an organization, whether or not it was relayed, or its payload forgotten. */
+function findEvent(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  eventId: Id<"event">,
+): Promise<EventRow | null> {
+  return reader.findOne(events, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    eventId,
+  ]);
+}
+
+/**
+ * Returns an organization's events after a position, oldest first. Events without a position yet will get higher ones.
+ */
+function eventsAfter(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  after: number,
+  limit: number,
+): Promise<RelayedEvent[]> {
+  return reader.find(
+    events,
+    `WHERE organization_id = $1 AND position > $2 AND ${isRemembered} ORDER BY position LIMIT $3`,
+    [organizationId, after, limit],
+  ) as Promise<RelayedEvent[]>;
+}
+
+/** Returns events of some types between two positions, oldest first. */
+function eventsBetween(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  range: { readonly after: number; readonly through: number },
+  types: readonly string[],
+  limit: number,
+): Promise<RelayedEvent[]> {
+  return reader.find(
+    events,
+    `WHERE organization_id = $1 AND position > $2 AND position <= $3
+     AND type IN ${listed(reader.dialect, 4)} AND ${isRemembered} ORDER BY position LIMIT $5`,
+    [organizationId, range.after, range.through, JSON.stringify(types), limit],
+  ) as Promise<RelayedEvent[]>;
+}
+
+/** Counts the events after a position, up to `most`, and returns the position of the last of them. */
+async function stretchAfter(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  after: number,
+  most: number,
+): Promise<{ readonly count: number; readonly last: number | null }> {
+  const [found] = await reader.all<{ count: number; last: number | null }>(
+    `SELECT COUNT(*) AS "count", MAX(position) AS "last" FROM (
+       SELECT position FROM events
+       WHERE organization_id = $1 AND position > $2 ORDER BY position LIMIT $3
+     ) AS stretch`,
+    [organizationId, after, most],
+  );
+  return found ?? { count: 0, last: null };
 }

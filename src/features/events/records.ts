@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { limitParameter, oneOrMore } from "../../api/declare/list.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { datetime, id, record, responseRecord } from "../../api/declare/record.ts";
+import { datetime, describeFields, id, record, responseRecord } from "../../api/declare/record.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 
 /** Maximum length of a cursor in a request; real ones are much shorter. */

@@ -1,11 +1,10 @@
-import { organization, platform } from "../../api/declare/access.ts";
-import type { CsvContent } from "../../api/declare/csv.ts";
+import { organization, platform } from "../../api/declare/permissions.ts";
+import { operation, type CsvContent, type Group } from "../../api/declare/operation.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { createdTimes } from "../../api/declare/list.ts";
-import { operation, type Group } from "../../api/declare/operation.ts";
 import { id } from "../../api/declare/record.ts";
 import { openExport, readExportQuery, tableExports } from "./exports.ts";
-import type { ExportName } from "./table-export.ts";
+import type { ExportName } from "./tables.ts";
 
 const words =
   "Oldest first, in UTF-8 with a line of column names (RFC 4180). `createdFrom` is inclusive, `createdTo` exclusive; the default is everything until now. Amounts are plain decimals with their unit in another column, so that they can be summed. A text that a spreadsheet would take for a formula begins with an apostrophe. The file is sent while it is read: it is complete if the response ends without an error. The audit log records the export.";

@@ -1,5 +1,5 @@
 import type { App } from "../../app.ts";
-import type { CsvContent } from "../../api/declare/csv.ts";
+import type { CsvContent } from "../../api/declare/operation.ts";
 import { momentOf } from "../../api/declare/list.ts";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { CsvCell } from "../../kernel/csv.ts";
@@ -7,11 +7,15 @@ import { idFloor, type Id } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import type { SqlValue } from "../../platform/database/schema/table.ts";
 import { platformOrganizationId } from "../organizations/store.ts";
-import { invoiceExport } from "./invoices.ts";
-import { paymentExport } from "./payments.ts";
-import { platformInvoiceExport } from "./platform-invoices.ts";
-import { refundExport } from "./refunds.ts";
-import type { ExportedRow, ExportName, TableExport } from "./table-export.ts";
+import {
+  invoiceExport,
+  paymentExport,
+  platformInvoiceExport,
+  refundExport,
+  type ExportedRow,
+  type ExportName,
+  type TableExport,
+} from "./tables.ts";
 
 export const tableExports: Readonly<Record<ExportName, TableExport>> = {
   invoices: invoiceExport,

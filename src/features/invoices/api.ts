@@ -1,19 +1,15 @@
 import type * as z from "zod";
-import { organization } from "../../api/declare/access.ts";
+import { organization } from "../../api/declare/permissions.ts";
 import { section } from "../../api/declare/command.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { money } from "../../api/declare/record.ts";
 import type { App } from "../../app.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { MetricGroup } from "../../platform/metrics/metrics.ts";
-import { gauge } from "../../platform/metrics/read-metrics.ts";
-import {
-  paymentOptionsFlag,
-  readOptionList,
-} from "../organizations/checkout-policy/option-list.ts";
+import { gauge, type MetricGroup } from "../../platform/metrics/metrics.ts";
+import { paymentOptionsFlag, readOptionList } from "../organizations/option-list.ts";
 import { OrganizationNotVerified } from "../organizations/issuing.ts";
-import { NetworkNotEnabled } from "../wallets/errors.ts";
+import { NetworkNotEnabled } from "../wallets/rules.ts";
 import { createInvoiceBatch } from "./batches/batch.ts";
 import {
   CreateInvoiceBatchRequest,

@@ -2,6 +2,7 @@ import type { Id } from "../../kernel/id.ts";
 import {
   firstDifference,
   queryCheck,
+  termCheck,
   walkBatch,
   walkCheck,
   type Check,
@@ -9,7 +10,6 @@ import {
 } from "../../platform/database/schema/checks.ts";
 import { encodeAmount } from "../../platform/database/schema/table.ts";
 import type { Reader } from "../../platform/database/database.ts";
-import { termCheck } from "../../platform/database/term-check.ts";
 import {
   payableTerms,
   statusTerms,
@@ -17,13 +17,12 @@ import {
   type PayableTerms,
 } from "./settlement/terms-to-pay.ts";
 import { invoiceStateOf, type PaymentTotals } from "./rules.ts";
-import { termsOf } from "./search/search-terms.ts";
+import { termsOf } from "./search/text-search.ts";
 import { invoicesById, type InvoiceRow } from "./store.ts";
-import { isSameOption } from "../organizations/checkout-policy/payment-options.ts";
+import { isSameOption } from "../organizations/checkout-policy.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { anyToken } from "./holds/holds.ts";
-import { optionsOf, quotesOf, type Quote } from "./options/quotes.ts";
-import { quotesMax } from "./options/stored.ts";
+import { optionsOf, quotesMax, quotesOf, type Quote } from "./options/quotes.ts";
 import { holds, invoices } from "./table.ts";
 
 /** An issued invoice with the data that its payments are checked against. */

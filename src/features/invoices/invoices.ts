@@ -19,13 +19,12 @@ import {
   requireReferences,
 } from "./issuing/create.ts";
 import { issueInvoice } from "./issuing/issue.ts";
-import { planIfAllowed } from "./issuing/plan.ts";
+import { planIfAllowed, readOffer } from "./issuing/plan.ts";
 import { requireUnmanaged } from "./managed.ts";
-import { readOffer } from "./options/requested.ts";
 import { shownInvoice, viewOf, type InvoiceView, type UpdateInvoiceInput } from "./records.ts";
 import { positionIn, sortOf, type InvoiceFilters } from "./search/filters.ts";
 import { findInvoices } from "./search/listing.ts";
-import { replaceTerms } from "./search/search-terms.ts";
+import { replaceTerms } from "./search/text-search.ts";
 import { findByExternalId, findInvoice, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 

@@ -5,20 +5,18 @@ import { deadlineTime, networkState } from "../../platform/chain/state/network-s
 import type { Tx } from "../../platform/database/database.ts";
 import { announceInvoice, createdFields } from "./issuing/announce.ts";
 import { draftRow } from "./issuing/create.ts";
-import type { TermsInput } from "./issuing/terms.ts";
+import { planIssue, readOffer, type TermsInput } from "./issuing/plan.ts";
 import { ManagedByBilling } from "./errors.ts";
 import { endHolds } from "./holds/matching.ts";
 import { issueInvoice } from "./issuing/issue.ts";
 import { unlimited } from "./hooks.ts";
-import { planIssue } from "./issuing/plan.ts";
 import { statusTerms, storedTotals } from "./settlement/terms-to-pay.ts";
 import { type InvoiceView, viewOf } from "./records.ts";
 import { invoiceStateOf } from "./rules.ts";
-import { appendInvoice } from "./search/search-terms.ts";
+import { appendInvoice } from "./search/text-search.ts";
 import { settlementOf } from "./options/quotes.ts";
 import type { InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
-import { readOffer } from "./options/requested.ts";
 
 /** The input of a managed invoice. */
 export type ManagedInput = TermsInput & {

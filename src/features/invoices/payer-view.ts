@@ -1,18 +1,24 @@
-import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
+import { money, settlementAsset, tokenAsset, type Money } from "../../kernel/money/money.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { money, type Money } from "../../kernel/money/money.ts";
 import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
 import type { RawRow } from "../../platform/database/database.ts";
 import { type InvoiceView, viewOf } from "./records.ts";
-import { referenceOf } from "./reference.ts";
-import { confirmationsShown, type InvoiceException, type InvoiceStatus } from "./rules.ts";
 import {
-  isSameOption,
-  type PaymentOption,
-} from "../organizations/checkout-policy/payment-options.ts";
-import { excessOf, optionsOf, quotesOf, excessSlackOf, type Quote } from "./options/quotes.ts";
-import { quotesMax } from "./options/stored.ts";
+  confirmationsShown,
+  referenceOf,
+  type InvoiceException,
+  type InvoiceStatus,
+} from "./rules.ts";
+import { isSameOption, type PaymentOption } from "../organizations/checkout-policy.ts";
+import {
+  excessOf,
+  excessSlackOf,
+  optionsOf,
+  quotesMax,
+  quotesOf,
+  type Quote,
+} from "./options/quotes.ts";
 import { owedOf } from "./settlement/owed.ts";
 import { paidAmountOf } from "./settlement/terms-to-pay.ts";
 import { invoices } from "./table.ts";

@@ -1,5 +1,21 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
+import {
+  datetime,
+  describeFields,
+  id,
+  line,
+  listRecord,
+  metadata,
+  money,
+  moneyAnswer,
+  objectVersion,
+  paragraph,
+  presentRow,
+  record,
+  requestRecord,
+  responseRecord,
+  webAddress,
+} from "../../api/declare/record.ts";
 import {
   anyAddress,
   createdTimes,
@@ -10,33 +26,18 @@ import {
   paidTimes,
   transactionHash,
 } from "../../api/declare/list.ts";
-import { presentRow } from "../../api/declare/present.ts";
-import {
-  datetime,
-  id,
-  line,
-  listRecord,
-  metadata,
-  money,
-  moneyAnswer,
-  objectVersion,
-  paragraph,
-  record,
-  requestRecord,
-  responseRecord,
-  webAddress,
-} from "../../api/declare/record.ts";
 import { invalidField } from "../../kernel/errors.ts";
-import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
-import { formatMoney, money as moneyOf } from "../../kernel/money/money.ts";
-import { percentPattern } from "../../kernel/money/percent.ts";
+import {
+  formatMoney,
+  money as moneyOf,
+  settlementAsset,
+  tokenAsset,
+} from "../../kernel/money/money.ts";
+import { percentPattern } from "../../kernel/money/ratio.ts";
 import { mapPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../platform/database/database.ts";
-import {
-  isSameOption,
-  paymentOptionsInput,
-} from "../organizations/checkout-policy/payment-options.ts";
+import { isSameOption, paymentOptionsInput } from "../organizations/checkout-policy.ts";
 import { excessOf, optionsOf, quotesOf } from "./options/quotes.ts";
 import { confirmationsShown, invoiceExceptions, invoiceStatuses } from "./rules.ts";
 import { invoiceSorts, type InvoiceFilters } from "./search/filters.ts";

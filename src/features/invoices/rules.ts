@@ -1,7 +1,6 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
-import type { Ratio } from "../../kernel/money/ratio.ts";
-import { divideRounded } from "../../kernel/money/ratio.ts";
-import type { Aside } from "./settlement/aside.ts";
+import { divideRounded, type Ratio } from "../../kernel/money/ratio.ts";
+import type { Aside } from "./settlement/owed.ts";
 
 export const invoiceStatuses = [
   "draft",
@@ -18,7 +17,7 @@ export const invoiceExceptions = ["none", "underpaid", "overpaid", "late", "reve
 export type InvoiceException = (typeof invoiceExceptions)[number];
 
 /** The sums of the payments of one option, in its token's smallest unit. */
-export interface QuoteTotals {
+interface QuoteTotals {
   readonly network: string;
   readonly tokenSymbol: string;
   readonly seen: bigint;
@@ -27,7 +26,7 @@ export interface QuoteTotals {
 }
 
 /** The totals of an invoice whose payer has chosen several options. */
-export interface TotalsOfSeveral {
+interface TotalsOfSeveral {
   /** The worth of the counted payments, in the smallest unit of the settlement currency. */
   readonly paidAmount: bigint;
   readonly quotes: readonly QuoteTotals[];
@@ -95,7 +94,7 @@ export interface Terms {
   readonly canceledAt: Instant | null;
 }
 
-export interface InvoiceState {
+interface InvoiceState {
   readonly status: InvoiceStatus;
   readonly exception: InvoiceException;
   /** The block time of the payment that completed the amount; null while the invoice is not paid. */
@@ -195,7 +194,7 @@ export interface Moment {
   readonly inReview: bigint;
 }
 
-export type InvoiceChange =
+type InvoiceChange =
   | "invoice.payment_detected"
   | "invoice.partially_paid"
   | "invoice.confirming"
@@ -258,3 +257,28 @@ const paidRemarks: Readonly<Record<InvoiceException, InvoiceChange | null>> = {
   underpaid: "invoice.underpaid",
   late: "invoice.paid_late",
 };
+
+/** Characters of the reference; 40 random bits, so that two invoices of a merchant hardly ever share one. */
+const referenceLength = 8;
+const publicIdPrefix = "ipub_";
+
+/**
+ * Returns the short reference that a payer quotes to the merchant: the first characters of the invoice's public id, such
+ * as `P7K2-9QXD`.
+ */
+export function referenceOf(publicId: string): string {
+  const digits = publicId.slice(publicIdPrefix.length).replaceAll("-", "");
+  const shown = digits.slice(0, referenceLength).toUpperCase();
+  return `${shown.slice(0, 4)}-${shown.slice(4)}`;
+}
+
+/**
+ * Returns the beginning of the public ids that have the reference in a search, ASCII letters in lower case; null if the
+ * text is not a reference. People may leave out the hyphen, and read 0 as o, and 1 as i or l: the ids have none of these
+ * letters.
+ */
+export function publicIdBeginning(folded: string): string | null {
+  if (!/^[0-9a-z]{4}[ -]?[0-9a-z]{4}$/.test(folded)) return null;
+  const digits = folded.replace(/[ -]/, "").replaceAll("o", "0").replaceAll(/[il]/g, "1");
+  return publicIdPrefix + digits;
+}

@@ -8,8 +8,8 @@ import {
   text,
   time,
 } from "../../platform/database/schema/table.ts";
-import type { StoredOption } from "./options/stored.ts";
-import type { StoredAside } from "./settlement/aside.ts";
+import type { StoredOption } from "./options/quotes.ts";
+import type { StoredAside } from "./settlement/owed.ts";
 import type { InvoiceException, InvoiceStatus } from "./rules.ts";
 
 /** A payment link, or the organization for all forms of its own API clients: their invoices are counted together. */

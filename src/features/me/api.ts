@@ -1,4 +1,4 @@
-import { anyCredential } from "../../api/declare/access.ts";
+import { anyCredential } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { describeCredential } from "./me.ts";

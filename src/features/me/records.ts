@@ -8,8 +8,7 @@ import {
   type Permission,
   type Scope,
 } from "../../api/declare/permissions.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { datetime, id, responseRecord } from "../../api/declare/record.ts";
+import { datetime, describeFields, id, responseRecord } from "../../api/declare/record.ts";
 import { toIsoOrNull } from "../../kernel/clock.ts";
 import { presentUser, UserRecord } from "../members/records.ts";
 import type { CredentialView, OwnOrganization } from "./me.ts";

@@ -1,4 +1,4 @@
-import { anyCredential, organization } from "../../api/declare/access.ts";
+import { anyCredential, organization } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
@@ -33,8 +33,8 @@ import {
   presentInvitation,
   presentMembership,
   UpdateMembershipRequest,
+  type InvitationView,
 } from "./records.ts";
-import type { InvitationView } from "./rules.ts";
 import type { MembershipView } from "./store.ts";
 
 export const memberOperations = [

@@ -1,5 +1,5 @@
 import type { App, InTx } from "../../app.ts";
-import type { Principal } from "../../api/declare/access.ts";
+import type { Principal } from "../../api/declare/permissions.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";
 import { day, toIso, type Instant } from "../../kernel/clock.ts";
 import { Defect, defineProblem, notFound } from "../../kernel/errors.ts";
@@ -16,17 +16,25 @@ import {
   requireHandling,
   UserNeeded,
 } from "./members.ts";
-import type { AcceptInvitationInput, CreateInvitationInput } from "./records.ts";
-import { invitationStatus, invitationViewAt, mayHandle, type InvitationView } from "./rules.ts";
+import {
+  invitationStatus,
+  invitationViewAt,
+  mayHandle,
+  type AcceptInvitationInput,
+  type CreateInvitationInput,
+  type InvitationView,
+} from "./records.ts";
 import {
   findInvitations,
+  invitations,
   isSuspended,
   lockMembership,
+  memberships,
   membershipView,
   userByEmail,
+  type InvitationRow,
   type MembershipView,
 } from "./store.ts";
-import { invitations, memberships, type InvitationRow } from "./table.ts";
 
 export const InvalidInvitation = defineProblem({
   code: "invalid_invitation",

@@ -5,13 +5,18 @@ import type { Instant } from "../../kernel/clock.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import { difference } from "../../platform/journal/index.ts";
+import { difference } from "../../platform/journal.ts";
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
-import type { UpdateMembershipInput } from "./records.ts";
-import { mayHandle } from "./rules.ts";
-import { findMemberships, lockMembership, membershipView, type MembershipView } from "./store.ts";
-import { memberships, users } from "./table.ts";
+import { mayHandle, type UpdateMembershipInput } from "./records.ts";
+import {
+  findMemberships,
+  lockMembership,
+  memberships,
+  membershipView,
+  users,
+  type MembershipView,
+} from "./store.ts";
 
 export const AlreadyMember = defineProblem({
   code: "already_member",

@@ -1,18 +1,18 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
+  describeFields,
   email,
   id,
   listRecord,
+  presentRow,
   record,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { roles } from "../../api/declare/permissions.ts";
-import { invitationStatuses, type InvitationView } from "./rules.ts";
-import type { MembershipView, UserView } from "./store.ts";
+import { roleCovers, roles, type Role } from "../../api/declare/permissions.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import type { InvitationRow, MembershipView, UserView } from "./store.ts";
 
 export const UserRecord = responseRecord("User", {
   id: id("user"),
@@ -60,6 +60,8 @@ describeFields(UpdateMembershipRequest, {
   role: "The member's new role.",
 });
 export type UpdateMembershipInput = z.output<typeof UpdateMembershipRequest>;
+
+const invitationStatuses = ["pending", "accepted", "revoked", "expired"] as const;
 
 export const InvitationRecord = responseRecord("Invitation", {
   id: id("invitation"),
@@ -124,3 +126,29 @@ describeFields(AcceptInvitationRequest, {
   invitationToken: "The `token` of the invitation.",
 });
 export type AcceptInvitationInput = z.output<typeof AcceptInvitationRequest>;
+
+/** Whether a role may grant, change or remove another role: owners all, admins only lower ones. */
+export function mayHandle(by: Role, role: Role): boolean {
+  return by === "owner" || (by === "admin" && !roleCovers(role, "admin"));
+}
+
+type InvitationStatus = (typeof invitationStatuses)[number];
+
+export interface InvitationView extends InvitationRow {
+  /** Status at the time of reading. */
+  readonly status: InvitationStatus;
+}
+
+/** Returns the status of an invitation at a given time. */
+export function invitationStatus(
+  invitation: Pick<InvitationRow, "acceptedAt" | "revokedAt" | "expiresAt">,
+  at: Instant,
+): InvitationStatus {
+  if (invitation.acceptedAt !== null) return "accepted";
+  if (invitation.revokedAt !== null) return "revoked";
+  return invitation.expiresAt <= at ? "expired" : "pending";
+}
+
+export function invitationViewAt(row: InvitationRow, at: Instant): InvitationView {
+  return { ...row, status: invitationStatus(row, at) };
+}

@@ -1,4 +1,4 @@
-import { authenticated } from "../../api/declare/access.ts";
+import { authenticated } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { listNetworks } from "./networks.ts";

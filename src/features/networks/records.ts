@@ -1,8 +1,6 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { moneyAnswer, responseRecord } from "../../api/declare/record.ts";
-import { tokenAsset } from "../../kernel/money/asset.ts";
-import { formatMoney } from "../../kernel/money/money.ts";
+import { describeFields, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
+import { formatMoney, tokenAsset } from "../../kernel/money/money.ts";
 import { finalConfirmations } from "../../platform/chain/networks.ts";
 import type { OfferedNetwork } from "./networks.ts";
 

@@ -1,12 +1,12 @@
 import type { App } from "../../app.ts";
-import { authenticated, organization } from "../../api/declare/access.ts";
+import { authenticated, organization } from "../../api/declare/permissions.ts";
 import type { CommandCall } from "../../api/declare/command.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { readOptionList } from "./checkout-policy/option-list.ts";
+import { readOptionList } from "./option-list.ts";
 import {
   createOrganization,
   getOrganization,
@@ -15,8 +15,8 @@ import {
   listOrganizations,
   TooManyUnapproved,
   updateOrganization,
+  updatePaymentPolicy,
 } from "./organizations.ts";
-import { updatePaymentPolicy } from "./payment-policy.ts";
 import {
   CreateOrganizationRequest,
   OrganizationListRecord,
@@ -27,7 +27,7 @@ import {
   UpdateOrganizationRequest,
   UpdatePaymentPolicyRequest,
 } from "./records.ts";
-import type { OrganizationRow } from "./table.ts";
+import type { OrganizationRow } from "./store.ts";
 import {
   KybIncomplete,
   organizationChecks,

@@ -2,7 +2,7 @@ import type { Id } from "../../kernel/id.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
 import { OrganizationSuspended, suspendedAdvice } from "../../api/declare/problems.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
-import type { OrganizationRow } from "./table.ts";
+import type { OrganizationRow } from "./store.ts";
 
 export const OrganizationNotVerified = defineProblem({
   code: "organization_not_verified",

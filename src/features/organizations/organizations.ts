@@ -1,20 +1,23 @@
+import { Forbidden } from "../../api/declare/problems.ts";
 import type { App, InTx } from "../../app.ts";
-import type { Principal } from "../../api/declare/access.ts";
+import type { Principal } from "../../api/declare/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
-import { defineProblem, notFound } from "../../kernel/errors.ts";
+import { defineProblem, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import { findToken, type Network } from "../../platform/chain/networks.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
-import { difference, type Announcement } from "../../platform/journal/index.ts";
+import { difference, type Announcement } from "../../platform/journal.ts";
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
-import { addMembership } from "../members/members.ts";
+import { addMembership, handlingRole } from "../members/members.ts";
 import { lockUser } from "../members/store.ts";
-import { keepLogos, readLogo } from "./branding/logos.ts";
-import { readOrigins } from "./checkout-policy/origins.ts";
+import { keepLogos, readLogo } from "./logos.ts";
+import { distinctOptions, readOrigins, type PaymentOption } from "./checkout-policy.ts";
 import {
   presentOrganization,
   type CreateOrganizationInput,
   type UpdateOrganizationInput,
+  type UpdatePaymentPolicyInput,
 } from "./records.ts";
 import { changesLegalFields, lateWindowDays, type VerificationStatus } from "./rules.ts";
 import {
@@ -22,10 +25,11 @@ import {
   findOrganization,
   lockOrganization,
   onlyOrganization,
+  organizations,
   organizationsOfUser,
   platformOrganization,
+  type OrganizationRow,
 } from "./store.ts";
-import { organizations, type OrganizationRow } from "./table.ts";
 
 export const KeyHasNoOwner = defineProblem({
   code: "key_has_no_owner",
@@ -45,7 +49,7 @@ export const InReview = defineProblem({
   title: "The organization is in review",
   remedy: "Wait for the platform's decision, then change the profile.",
 });
-export const PlatformStays = defineProblem({
+const PlatformStays = defineProblem({
   code: "platform_organization",
   status: 409,
   title: "This is the platform organization",
@@ -321,4 +325,86 @@ export function announcementOf(
     version: row.version,
     data: { ...presentOrganization(row), previousStatus },
   };
+}
+
+/**
+ * Sets how late payments are handled, for future payments, and the usual options of invoices, for future ones. 400 if an
+ * option's network or token is not enabled.
+ */
+export function updatePaymentPolicy(
+  app: App,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  changes: UpdatePaymentPolicyInput,
+  expect: (current: OrganizationRow) => void,
+): Promise<OrganizationRow> {
+  const { db, clock, journal } = app;
+  const options =
+    changes.paymentOptions == null
+      ? changes.paymentOptions
+      : enabledOptions(app.networks.enabled, distinctOptions(changes.paymentOptions));
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const current = await lockOrganization(tx, organizationId);
+    expect(current);
+    const { latePayments = current.latePayments, lateWindowDays: days = current.lateWindowDays } =
+      changes;
+    const { paymentOptions } = current;
+    if (options != null) await requireWalletChoice(tx, organizationId, options, paymentOptions);
+    const given = {
+      latePayments,
+      lateWindowDays: days,
+      paymentOptions: options === undefined ? paymentOptions : options,
+    };
+    const changed = difference(current, given);
+    if (Object.keys(changed).length === 0) return current;
+    const next = await saveOrganization(tx, at, current, given);
+    journal.record(tx, at, {
+      action: "organization.payment_policy_updated",
+      organizationId,
+      subjectType: "organization",
+      subjectId: organizationId,
+      changes: changed,
+    });
+    return next;
+  });
+}
+
+/**
+ * Throws unless the caller may name the wallets of the usual options: new invoices are paid at them, as at the default
+ * wallet of a network, so an owner or the operator chooses them. Options that name the same wallets as before are free.
+ */
+async function requireWalletChoice(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  options: readonly PaymentOption[],
+  before: readonly PaymentOption[] | null,
+): Promise<void> {
+  const isKnown = ({ network, walletId }: PaymentOption) =>
+    walletId === null ||
+    before?.some((each) => each.network === network && each.walletId === walletId) === true;
+  if (options.every(isKnown) || (await handlingRole(tx, organizationId)) === "owner") return;
+  throw new Forbidden(
+    "Only a logged-in owner of the organization can name the wallets of its payment options, or the operator with till payments set-policy. Without walletId, an option is paid at the default wallet of its network.",
+  );
+}
+
+/** Returns the options; throws a 400 that names the first one whose network or token is not enabled. */
+function enabledOptions(
+  networks: ReadonlyMap<string, Network>,
+  options: readonly PaymentOption[],
+): readonly PaymentOption[] {
+  for (const [place, { network: id, tokenSymbol }] of options.entries()) {
+    const network = networks.get(id);
+    const pointer = `/paymentOptions/${String(place)}`;
+    if (network === undefined) {
+      const message = `must be one of the enabled networks: ${[...networks.keys()].join(", ")}`;
+      throw invalidField(`${pointer}/network`, "invalid_value", message);
+    }
+    if (findToken(network, tokenSymbol) !== null) continue;
+    const symbols = network.tokens.map(({ symbol }) => symbol).join(", ");
+    const message = `must be a token that is enabled on ${network.title}: ${symbols}`;
+    throw invalidField(`${pointer}/tokenSymbol`, "invalid_value", message);
+  }
+  return options;
 }

@@ -1,23 +1,22 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { presentRow } from "../../api/declare/present.ts";
 import {
   country,
   datetime,
+  describeFields,
   email,
   id,
   line,
   listRecord,
   paragraph,
+  presentRow,
   requestRecord,
   responseRecord,
   webAddress,
 } from "../../api/declare/record.ts";
-import { logoBytesMax, logoPath } from "./branding/logos.ts";
-import { originList } from "./checkout-policy/origins.ts";
-import { paymentOptionsInput } from "./checkout-policy/payment-options.ts";
+import { logoBytesMax, logoPath } from "./logos.ts";
+import { originList, paymentOptionsInput } from "./checkout-policy.ts";
 import { latePaymentRules, lateWindowDays, verificationStatuses } from "./rules.ts";
-import type { OrganizationRow } from "./table.ts";
+import type { OrganizationRow } from "./store.ts";
 
 const nameLengthMax = 120;
 const addressLengthMax = 500;

@@ -1,10 +1,10 @@
-import { organization } from "../../api/declare/access.ts";
+import { organization } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { AmountTooLarge, TokenNotEnabled, UnsupportedCurrency } from "../invoices/errors.ts";
-import { NetworkNotEnabled } from "../wallets/errors.ts";
+import { NetworkNotEnabled } from "../wallets/rules.ts";
 import { paymentLinkPages } from "./pages.ts";
 import {
   createPaymentLink,

@@ -2,10 +2,7 @@ import type { App } from "../../app.ts";
 import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage } from "../../kernel/page.ts";
-import {
-  paymentOptionsFlag,
-  readOptionFlag,
-} from "../organizations/checkout-policy/option-list.ts";
+import { paymentOptionsFlag, readOptionFlag } from "../organizations/option-list.ts";
 import {
   createPaymentLink,
   disablePaymentLink,

@@ -6,7 +6,7 @@ import { StoreUnavailable } from "../../platform/database/errors.ts";
 import { makeLinkPage, makePosterPage } from "../checkout/page/link-pages.ts";
 import { readLanguage } from "../checkout/page/languages.ts";
 import { AmountTooLarge, AmountTooSmall } from "../invoices/errors.ts";
-import { logoPath } from "../organizations/branding/logos.ts";
+import { logoPath } from "../organizations/logos.ts";
 import {
   getPublicLink,
   optionPointer,

@@ -9,15 +9,11 @@ import { formatMoney, parseMoneyField } from "../../kernel/money/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
-import { pageQuery } from "../../platform/database/query/page.ts";
+import { pageQuery } from "../../platform/database/query/lists.ts";
 import { LinkLimitReached, type LinkLimitName } from "../invoices/errors.ts";
 import { checkInvoice, createInvoice } from "../invoices/issuing/create.ts";
-import {
-  distinctOptions,
-  type PaymentOption,
-} from "../organizations/checkout-policy/payment-options.ts";
-import { findOrganization } from "../organizations/store.ts";
-import type { OrganizationRow } from "../organizations/table.ts";
+import { distinctOptions, type PaymentOption } from "../organizations/checkout-policy.ts";
+import { findOrganization, type OrganizationRow } from "../organizations/store.ts";
 import {
   presentPaymentLink,
   type CreatePaymentLinkInput,

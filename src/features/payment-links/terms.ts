@@ -1,5 +1,5 @@
 import { Problem, invalidField } from "../../kernel/errors.ts";
-import { cleanPasted } from "../../kernel/pasted.ts";
+import { cleanPasted } from "../../kernel/text.ts";
 import type { Id } from "../../kernel/id.ts";
 import { formatMoney, type Money } from "../../kernel/money/money.ts";
 import type { InvoiceInput } from "../invoices/issuing/create.ts";

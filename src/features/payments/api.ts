@@ -1,9 +1,9 @@
-import { organization } from "../../api/declare/access.ts";
+import { organization } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { InvoiceNotCancelable, ManagedByBilling } from "../invoices/errors.ts";
-import { NetworkNotEnabled } from "../wallets/errors.ts";
+import { NetworkNotEnabled } from "../wallets/rules.ts";
 import { acceptPayment, rejectPayment, reversePayment } from "./decisions/decide-payment.ts";
 import {
   AllocationTooLarge,

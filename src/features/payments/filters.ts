@@ -3,19 +3,17 @@ import type { Id } from "../../kernel/id.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import type { Bound } from "../../platform/database/query/facets.ts";
 import {
-  createdBounds,
-  paidBounds,
-  type FacetFilter,
-  type TimeFilters,
-} from "../../platform/database/query/list-filters.ts";
-import {
   byAmount,
   byId,
   byTime,
+  createdBounds,
   fieldOf,
+  paidBounds,
   positionOf,
+  type FacetFilter,
   type ListOrder,
-} from "../../platform/database/query/list-order.ts";
+  type TimeFilters,
+} from "../../platform/database/query/lists.ts";
 import type { PaymentStatus } from "./payment-status.ts";
 import type { PaymentRow } from "./table.ts";
 

@@ -16,21 +16,19 @@ import {
   alongFacets,
   checkedBounds,
   createdBounds,
+  directionOf,
   equals,
   facetConditions,
+  fieldOf,
   idsWithin,
+  keyAt,
   makeNarrowing,
   paidBounds,
+  positionOfKey,
   unindexed,
   unindexedNumber,
   type Narrowed,
-} from "../../platform/database/query/list-filters.ts";
-import {
-  directionOf,
-  fieldOf,
-  keyAt,
-  positionOfKey,
-} from "../../platform/database/query/list-order.ts";
+} from "../../platform/database/query/lists.ts";
 import { isReceiverSql } from "../wallets/store.ts";
 import {
   boundsOf,

@@ -1,11 +1,12 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
+  describeFields,
   id,
   listRecord,
   moneyAnswer,
   objectVersion,
+  presentRow,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
@@ -22,9 +23,7 @@ import {
 import type { FoundAddress } from "../../platform/chain/kinds.ts";
 import { paymentSorts } from "./filters.ts";
 import { paymentSources, paymentStatuses } from "./payment-status.ts";
-import { presentRow } from "../../api/declare/present.ts";
-import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
-import { formatMoney, money } from "../../kernel/money/money.ts";
+import { formatMoney, money, settlementAsset, tokenAsset } from "../../kernel/money/money.ts";
 import type { Notation } from "../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
 import { isVerified } from "./ledger/payment-rules.ts";

@@ -1,10 +1,9 @@
 import type { App } from "../../app.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { minute } from "../../kernel/clock.ts";
-import { systemContext } from "../../platform/database/system-context.ts";
+import { systemContext } from "../../platform/database/database.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
-import type { MetricGroup } from "../../platform/metrics/metrics.ts";
-import { ageOf, gauge } from "../../platform/metrics/read-metrics.ts";
+import { ageOf, gauge, type MetricGroup } from "../../platform/metrics/metrics.ts";
 import { listRates, refreshDueRates } from "./rates.ts";
 import { lookEveryMs } from "./rules.ts";
 

@@ -2,7 +2,7 @@ import type { App } from "../../app.ts";
 import { commandsOf, type Column } from "../../api/declare/command.ts";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { defineProblem, NotFound } from "../../kernel/errors.ts";
-import { formatRate } from "../../kernel/money/rate.ts";
+import { formatRate } from "../../kernel/money/ratio.ts";
 import { acceptRate, listRates, refreshRates, type RateView } from "./rates.ts";
 import { sourceSeparator, type Reading } from "./rules.ts";
 

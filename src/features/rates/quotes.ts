@@ -1,6 +1,6 @@
 import { perApp } from "../../app.ts";
 import { second, type Clock, type Instant } from "../../kernel/clock.ts";
-import { invertRate, type Rate } from "../../kernel/money/rate.ts";
+import { invertRate, type Rate } from "../../kernel/money/ratio.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
 import { isFresh, lookEveryMs, sourceSeparator, unknownPair, type PairState } from "./rules.ts";

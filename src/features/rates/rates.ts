@@ -1,13 +1,12 @@
 import { perApp, type App } from "../../app.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
-import { formatRate } from "../../kernel/money/rate.ts";
+import { formatRate } from "../../kernel/money/ratio.ts";
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import { makeOutwardFetch } from "../../platform/outbound/proxy.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
-import { createPoller } from "../../platform/rates/poller.ts";
-import type { RateFetch } from "../../platform/rates/source.ts";
+import { createPoller, type RateFetch } from "../../platform/rates/source.ts";
 import { afterCheck, combine, isFresh, unknownPair, type PairState } from "./rules.ts";
 import { lockBook, readBook, writeBook, type Book } from "./store.ts";
 

@@ -1,6 +1,11 @@
 import { minute, second, type Instant } from "../../kernel/clock.ts";
-import { compareRatios, magnitude, ratio, type Ratio } from "../../kernel/money/ratio.ts";
-import { formatRate } from "../../kernel/money/rate.ts";
+import {
+  compareRatios,
+  formatRate,
+  magnitude,
+  ratio,
+  type Ratio,
+} from "../../kernel/money/ratio.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
 import type { SourceAnswer } from "../../platform/rates/source.ts";
 

@@ -1,7 +1,32 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
-import { readingOf, storedReading, type PairState } from "./rules.ts";
-import { rateBook, type RateBookRow } from "./table.ts";
+import { integer, json, table, time, type RowOf } from "../../platform/database/schema/table.ts";
+import { readingOf, storedReading, type PairState, type StoredReading } from "./rules.ts";
+
+/** Stored state of a pair. */
+interface StoredPair {
+  readonly accepted: StoredReading | null;
+  readonly pending: StoredReading | null;
+  readonly checkedAt: number | null;
+  /** Missing in rows written by earlier versions. */
+  readonly nextAt?: number | null;
+  readonly problem: string | null;
+}
+
+/** One row with the states of all pairs: a check writes them all at once, and issuing reads them all at once. */
+export const rateBook = table(
+  "rate_book",
+  {
+    /** Always 1. */
+    id: integer(),
+    /** States by pair name. */
+    pairs: json<Readonly<Record<string, StoredPair>>>(),
+    updatedAt: time(),
+  },
+  { primaryKey: ["id"] },
+);
+
+type RateBookRow = RowOf<typeof rateBook>;
 
 /** States of all pairs that were ever checked, by name. */
 export type Book = ReadonlyMap<string, PairState>;

@@ -1,4 +1,4 @@
-import { publicAccess } from "../../api/declare/access.ts";
+import { publicAccess } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { receiptPages } from "./pages.ts";

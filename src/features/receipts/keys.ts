@@ -1,6 +1,6 @@
 import { perApp, type App, type InTx } from "../../app.ts";
 import type { Reader, WriteContext } from "../../platform/database/database.ts";
-import { meta } from "../../platform/database/schema/meta.ts";
+import { meta } from "../../platform/database/schema/table.ts";
 import { deriveSigningKey, type SigningKey } from "../../platform/secrets/signing-keys.ts";
 import type { KeySet } from "./signed-text.ts";
 

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { datetime, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
+import { datetime, describeFields, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
 
 const issued = {
   iss: z.string().meta({ description: "The base URL of the instance that signed." }),

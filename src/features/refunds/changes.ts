@@ -3,7 +3,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Tx } from "../../platform/database/database.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
-import { difference } from "../../platform/journal/index.ts";
+import { difference } from "../../platform/journal.ts";
 import { presentRefund, viewOf } from "./records.ts";
 import { insertRefund, lockRequested, saveRefund } from "./store.ts";
 import type { RefundRow } from "./table.ts";

@@ -1,23 +1,22 @@
 import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
+  describeFields,
   id,
   listRecord,
   money,
   moneyAnswer,
   objectVersion,
   paragraph,
+  presentRow,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
 import { matchRules } from "../payments/payment-status.ts";
 import { refundRefusals, refundSources, refundStatuses, type RefundRefusal } from "./status.ts";
-import { presentRow } from "../../api/declare/present.ts";
 import { toIso, type Instant } from "../../kernel/clock.ts";
-import { tokenAsset } from "../../kernel/money/asset.ts";
-import { formatMoney, money as moneyOf } from "../../kernel/money/money.ts";
+import { formatMoney, money as moneyOf, tokenAsset } from "../../kernel/money/money.ts";
 import type { Receipt } from "../../platform/chain/client.ts";
 import { notationOf, type Network, type Notation } from "../../platform/chain/networks.ts";
 import type { Opinion } from "../payments/networks/held.ts";

@@ -3,7 +3,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { pageQuery } from "../../platform/database/query/page.ts";
+import { pageQuery } from "../../platform/database/query/lists.ts";
 import type { RefundStatus } from "./status.ts";
 import { refunds, type RefundRow } from "./table.ts";
 import { rejectedRequestsMax } from "./rules.ts";

@@ -1,12 +1,16 @@
 import type { App } from "../../app.ts";
 import { day, hour, second, type Instant } from "../../kernel/clock.ts";
 import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
+import {
+  systemContext,
+  type Database,
+  type Tx,
+  type WriteContext,
+} from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
-import { systemContext } from "../../platform/database/system-context.ts";
 import { givenRows } from "../../platform/database/query/json-rows.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
-import { figureChanges, figures, platformScope, type Grain, type Measure } from "./table.ts";
+import { figureChanges, figures, platformScope, type Grain, type Measure } from "./meter.ts";
 
 type Change = RowOf<typeof figureChanges>;
 type Figure = RowOf<typeof figures>;

@@ -1,4 +1,4 @@
-import { organization } from "../../api/declare/access.ts";
+import { organization } from "../../api/declare/permissions.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { operation } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
@@ -10,7 +10,7 @@ import {
   WalletAddressRefused,
   WalletAddressUnavailable,
   WalletLimit,
-} from "./errors.ts";
+} from "./rules.ts";
 import {
   CreateWalletRequest,
   DefaultWalletListRecord,

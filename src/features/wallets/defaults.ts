@@ -6,9 +6,8 @@ import type { Network } from "../../platform/chain/networks.ts";
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import { handlingRole } from "../members/members.ts";
 import { lockOrganization } from "../organizations/store.ts";
-import { DefaultWalletUnusable } from "./errors.ts";
+import { DefaultWalletUnusable, requireNetwork } from "./rules.ts";
 import { presentWallet, type SetDefaultWalletInput } from "./records.ts";
-import { requireNetwork } from "./rules.ts";
 import {
   findWallets,
   hasWallet,

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { presentRow } from "../../api/declare/present.ts";
 import {
   datetime,
+  describeFields,
   id,
   line,
   listRecord,
+  presentRow,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";

@@ -12,7 +12,7 @@ import {
 import { columns, decodeRows } from "../../platform/database/schema/statements.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
 import { forEachDialect, givenRows, listed } from "../../platform/database/query/json-rows.ts";
-import { pageQuery } from "../../platform/database/query/page.ts";
+import { pageQuery } from "../../platform/database/query/lists.ts";
 import { skipLocked } from "../../platform/database/write/locks.ts";
 import { mayTakeSql, type AddressTaker } from "./rules.ts";
 import { walletClaims, wallets } from "./table.ts";

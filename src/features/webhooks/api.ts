@@ -1,6 +1,6 @@
 import type { App } from "../../app.ts";
 import * as z from "zod";
-import { organization } from "../../api/declare/access.ts";
+import { organization } from "../../api/declare/permissions.ts";
 import { section, type CommandCall, type OwnFlag } from "../../api/declare/command.ts";
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { pageParameters } from "../../api/declare/list.ts";

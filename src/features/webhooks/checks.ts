@@ -1,6 +1,6 @@
 import { day } from "../../kernel/clock.ts";
 import { queryCheck, type Check } from "../../platform/database/schema/checks.ts";
-import { isRemembered } from "../../platform/events/table.ts";
+import { isRemembered } from "../../platform/events/outbox.ts";
 
 /**
  * Replays have an index of their own. One condition for both would use neither: PostgreSQL without statistics, as after a

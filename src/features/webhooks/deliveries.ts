@@ -5,22 +5,20 @@ import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
-import { newDelivery } from "./delivery/message.ts";
-import {
-  deliveriesToReplay,
-  listAttempts,
-  type ReplayPeriod,
-} from "./delivery/operator-queries.ts";
+import { newDelivery } from "./delivery/fan-out.ts";
 import {
   addDeliveries,
+  deliveriesToReplay,
   findDelivery,
   findInFlight,
+  listAttempts,
   listDeliveries,
   ownerOfDelivery,
-  type DeliveryFilters,
   type DeliveryDetail,
+  type DeliveryFilters,
   type DeliveryRow,
   type DeliveryView,
+  type ReplayPeriod,
 } from "./delivery/store.ts";
 import { pausedUntil } from "./endpoints/failure-policy.ts";
 import { wakeDeliverer } from "./endpoints.ts";

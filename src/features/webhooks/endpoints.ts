@@ -6,11 +6,12 @@ import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import { urlsOfHosts } from "../../platform/database/postgres/url.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { eventApiVersion } from "../../platform/events/index.ts";
-import { difference } from "../../platform/journal/index.ts";
-import { createGuard, type Guard } from "../../platform/outbound/guard.ts";
-import { createResolve } from "../../platform/outbound/resolve.ts";
+import { eventApiVersion } from "../../platform/events/outbox.ts";
+import { difference } from "../../platform/journal.ts";
+import { createGuard, createResolve, type Guard } from "../../platform/outbound/guard.ts";
 import { newWebhookSecret } from "../../platform/outbound/standard-webhooks.ts";
+import { open, seal } from "../../platform/secrets/encryption.ts";
+import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { lockOrganization } from "../organizations/store.ts";
 import {
   failOn,
@@ -18,7 +19,6 @@ import {
   type Failures,
   type FailingState,
 } from "./endpoints/failure-policy.ts";
-import { sealSecret, webhookSecretKey } from "./endpoints/secret.ts";
 import {
   countEnabledEndpoints,
   findEndpoint,
@@ -52,7 +52,7 @@ export const WebhookEndpointLimit = defineProblem({
 });
 
 /** Maximum number of enabled endpoints per organization, because each event goes to all of them. */
-export const enabledEndpointsMax = 10;
+const enabledEndpointsMax = 10;
 
 const disabledByRequest = "Disabled on request.";
 
@@ -220,7 +220,7 @@ async function requireRoom(tx: Tx, organizationId: Id<"organization">): Promise<
   );
 }
 
-export interface RotatedEndpoint {
+interface RotatedEndpoint {
   readonly endpoint: EndpointRow;
   /** The secret, returned only once. */
   readonly secret: string;
@@ -423,4 +423,36 @@ function actionOf(before: EndpointRow, after: EndpointRow): string {
 /** Wakes the deliverer after the commit of a transaction. */
 export function wakeDeliverer(tx: Tx, { running }: InTx): void {
   tx.afterCommit(() => running?.wake("webhooks"));
+}
+
+/** The key that encrypts webhook secrets. */
+export const webhookSecretKey = perApp(({ secret }) => deriveKey(secret, "webhook-secrets"));
+
+/** Encrypts an endpoint's secret for the store, bound to this endpoint. */
+function sealSecret(key: Uint8Array, endpointId: Id<"webhookEndpoint">, secret: string): string {
+  return seal(key, secret, placeOf(endpointId));
+}
+
+/**
+ * Returns the secrets that sign for an endpoint at a given time, newest first: the current one and, during an overlap,
+ * the previous one. @throws SealBroken
+ */
+export function openSecrets(
+  key: Uint8Array,
+  sealed: {
+    readonly endpointId: Id<"webhookEndpoint">;
+    readonly secret: string;
+    readonly previousSecret: string | null;
+    readonly previousSecretUntil: Instant | null;
+  },
+  at: Instant,
+): readonly string[] {
+  const { secret, previousSecret, previousSecretUntil } = sealed;
+  const isOverlap = previousSecret !== null && at < (previousSecretUntil ?? at);
+  const live = isOverlap ? [secret, previousSecret] : [secret];
+  return live.map((each) => open(key, each, placeOf(sealed.endpointId)));
+}
+
+function placeOf(endpointId: Id<"webhookEndpoint">): string {
+  return `webhook_endpoints:${endpointId}:secret`;
 }

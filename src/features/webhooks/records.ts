@@ -1,17 +1,17 @@
 import * as z from "zod";
-import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { pageParameters } from "../../api/declare/list.ts";
 import {
   datetime,
+  describeFields,
   id,
   listRecord,
   observes,
   paragraph,
+  presentRow,
   record,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { presentRow } from "../../api/declare/present.ts";
+import { pageParameters } from "../../api/declare/list.ts";
 import { hour, second, toIsoOrNull, type Instant } from "../../kernel/clock.ts";
 import { failureKinds } from "../../platform/outbound/failure.ts";
 import { suggestion } from "../../platform/config/files/did-you-mean.ts";

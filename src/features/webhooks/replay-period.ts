@@ -3,8 +3,7 @@ import { Interrupted, type CommandCall } from "../../api/declare/command.ts";
 import { id, instant } from "../../api/declare/record.ts";
 import { defineProblem, InvalidRequest, Problem } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { DeliveryView } from "./delivery/store.ts";
-import type { ReplayPeriod } from "./delivery/operator-queries.ts";
+import type { DeliveryView, ReplayPeriod } from "./delivery/store.ts";
 
 /** Deliveries of a period were not replayed. */
 const NotAllReplayed = defineProblem({

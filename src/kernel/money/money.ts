@@ -1,5 +1,3 @@
-import type { Asset } from "./asset.ts";
-import { isSameAsset } from "./asset.ts";
 import { Defect, invalidField, type FieldPlace } from "../errors.ts";
 import { formatUnits, powerOfTen } from "./ratio.ts";
 
@@ -18,7 +16,7 @@ export function zero(asset: Asset): Money {
 }
 
 /** The reason why a text is not an amount. */
-export type MoneyTextReason = "not_decimal" | "too_many_decimals";
+type MoneyTextReason = "not_decimal" | "too_many_decimals";
 
 /** Thrown for text that is not an amount of the asset. The message may be shown to the sender. */
 export class MoneyTextError extends Error {
@@ -76,7 +74,7 @@ function tooManyDecimals(asset: Asset): string {
 }
 
 /** The range of amounts that a field accepts. */
-export type MoneyRange = "positive" | "not_negative" | "signed";
+type MoneyRange = "positive" | "not_negative" | "signed";
 
 /**
  * Parses an amount in a request. Text that is not an amount, or is out of range, is a 400 problem that names the field.
@@ -131,4 +129,74 @@ function assertSameAsset(one: Money, other: Money): void {
 
 function describe(asset: Asset): string {
   return `${asset.code} of ${String(asset.decimals)} decimals`;
+}
+
+/**
+ * The active ISO 4217 codes by the number of decimals of their minor unit, as of January 2026, with funds and units of
+ * account. Codes without a minor unit (metals, special drawing rights, test codes) are left out: no invoice can be
+ * issued in them.
+ */
+const codesByDecimals: Readonly<Record<number, string>> = {
+  0: `BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF`,
+  2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY
+      COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS
+      INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR
+      MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP
+      STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XAD XCD XCG YER ZAR ZMW ZWG`,
+  3: `BHD IQD JOD KWD LYD OMR TND`,
+  4: `CLF UYW`,
+};
+
+export const currencyDecimals: ReadonlyMap<string, number> = new Map(
+  Object.entries(codesByDecimals).flatMap(([decimals, codes]) =>
+    codes.split(/\s+/).map((code) => [code, Number(decimals)] as const),
+  ),
+);
+
+/**
+ * The unit of an amount: a currency or a token. Tokens come from the network table, where the same symbol may have
+ * other decimals on another network; currencies come from ISO 4217.
+ */
+export interface Asset {
+  /** The symbol, for example `USD` or `USDT`. */
+  readonly code: string;
+  /** The number of decimal places: amounts are counted in units of 10^-decimals. */
+  readonly decimals: number;
+  /** The minimum number of decimals that an amount is written with. */
+  readonly displayDecimals: number;
+}
+
+/**
+ * The maximum number of decimals of a token. A trillion whole tokens still fits far below the 78 digits of the store.
+ */
+export const maxAssetDecimals = 36;
+
+/**
+ * Returns the asset of a token whose contract counts in the given decimals. Like most currencies, its amounts are
+ * written with at least two decimals unless the configuration says otherwise.
+ */
+export function tokenAsset(code: string, decimals: number, displayDecimals = 2): Asset {
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > maxAssetDecimals) {
+    throw new RangeError(`${code} cannot have ${String(decimals)} decimals`);
+  }
+  return { code, decimals, displayDecimals: Math.min(decimals, displayDecimals) };
+}
+
+/** Returns an ISO 4217 currency; null if the code is unknown or has no minor unit (gold, SDR). */
+export function findCurrency(code: string): Asset | null {
+  const decimals = currencyDecimals.get(code);
+  return decimals === undefined ? null : { code, decimals, displayDecimals: decimals };
+}
+
+/**
+ * Returns the asset of a stored amount from the code and decimals in its row: a currency, or a token with the decimals
+ * that its network had at that time.
+ */
+export function settlementAsset(code: string, decimals: number): Asset {
+  return tokenAsset(code, decimals, findCurrency(code)?.displayDecimals);
+}
+
+/** True if amounts of both can be added: same code, same decimals. */
+export function isSameAsset(one: Asset, other: Asset): boolean {
+  return one.code === other.code && one.decimals === other.decimals;
 }

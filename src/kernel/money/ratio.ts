@@ -1,3 +1,7 @@
+import type { Instant } from "../clock.ts";
+import { Defect, invalidField } from "../errors.ts";
+import type { Asset, Money } from "./money.ts";
+
 /** An exact fraction. The denominator is positive. */
 export interface Ratio {
   readonly numerator: bigint;
@@ -101,4 +105,89 @@ export function formatUnits(units: bigint, decimals: number, least: number): str
 export function formatRatio(value: Ratio, decimals: number, rounding: Rounding): string {
   const units = divideRounded(value.numerator * powerOfTen(decimals), value.denominator, rounding);
   return formatUnits(units, decimals, 0);
+}
+
+const percentDecimals = 4;
+const percentForm = /^(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,4}))?$/;
+
+/** Percentages as text, for schemas; the bounds are checked by the parser. */
+export const percentPattern = percentForm;
+
+/** The largest underpayment tolerance that a merchant may set, in percent. */
+export const maxTolerancePercent = 5;
+
+/**
+ * Parses a percentage (`2.5`, unsigned, at most 4 decimals) as an exact fraction of one (1/40). Returns null for any
+ * other text and for more than `mostPercent`.
+ */
+export function parsePercent(text: string, mostPercent = 100): Ratio | null {
+  const match = percentForm.exec(text);
+  if (match === null) return null;
+  const [, whole = "", fraction = ""] = match;
+  const scaled = BigInt(whole + fraction.padEnd(percentDecimals, "0"));
+  const scale = 10n ** BigInt(percentDecimals);
+  return scaled > BigInt(mostPercent) * scale ? null : ratio(scaled, 100n * scale);
+}
+
+/** Formats a fraction of one as a percentage in its shortest form. */
+export function formatPercent(value: Ratio): string {
+  const percent = { numerator: value.numerator * 100n, denominator: value.denominator };
+  return formatRatio(percent, percentDecimals, "half_even");
+}
+
+/** Parses a percentage in a request. Anything but 0 to `mostPercent` is a 400 problem that names the pointer. */
+export function parsePercentField(pointer: string, text: string, mostPercent = 100): Ratio {
+  const value = parsePercent(text, mostPercent);
+  if (value !== null) return value;
+  const most = String(mostPercent);
+  throw invalidField(
+    pointer,
+    "not_percent",
+    `must be a percentage from 0 to ${most} as text such as "2.5", with at most 4 decimals`,
+  );
+}
+
+/** An exchange rate: the price of one whole `from` in whole `to`, with its source and time. */
+export interface Rate extends Ratio {
+  /** Asset codes. Rates are between whole units, so they do not depend on the decimals of a network. */
+  readonly from: string;
+  readonly to: string;
+  readonly source: string;
+  readonly at: Instant;
+}
+
+/** The decimals that a rate is shown with, not counting its leading zeros. */
+const rateDigitsShown = 12;
+
+/** Returns a rate of one, for assets that are pegged by configuration or identical. */
+export function parRate(of: Omit<Rate, keyof Ratio>): Rate {
+  return { ...of, numerator: 1n, denominator: 1n };
+}
+
+/** Returns the exact rate of the opposite direction. */
+export function invertRate(rate: Rate): Rate {
+  const { from, to, numerator, denominator } = rate;
+  return { ...rate, from: to, to: from, numerator: denominator, denominator: numerator };
+}
+
+/**
+ * Formats a rate for display, with up to 12 decimals after its leading zeros, so that a very small rate (yen in
+ * bitcoin) does not appear as zero. Not for arithmetic.
+ */
+export function formatRate({ numerator, denominator }: Ratio): string {
+  let zeros = 0;
+  while (numerator * powerOfTen(zeros + 1) < denominator) zeros += 1;
+  return formatRatio({ numerator, denominator }, zeros + rateDigitsShown, "half_even");
+}
+
+/** Converts an amount to another asset. The rate must go from the amount's asset to that one. */
+export function convert(amount: Money, rate: Rate, to: Asset, rounding: Rounding): Money {
+  if (rate.from !== amount.asset.code || rate.to !== to.code) {
+    throw new Defect(
+      `a rate from ${rate.from} to ${rate.to} does not convert ${amount.asset.code} to ${to.code}`,
+    );
+  }
+  const dividend = amount.units * rate.numerator * powerOfTen(to.decimals);
+  const divisor = rate.denominator * powerOfTen(amount.asset.decimals);
+  return { units: divideRounded(dividend, divisor, rounding), asset: to };
 }

@@ -1,9 +1,99 @@
 import { createHmac } from "node:crypto";
-import { Defect } from "../../kernel/errors.ts";
-import type { Reader, Tx } from "../database/database.ts";
-import { meta } from "../database/schema/meta.ts";
+import { second, type Instant } from "../../kernel/clock.ts";
+import { assert, Defect } from "../../kernel/errors.ts";
+import type { Database, Reader, Tx, WriteContext } from "../database/database.ts";
+import { meta } from "../database/schema/table.ts";
+import type { Worker } from "../jobs/background.ts";
+import type { Leases } from "../jobs/leases.ts";
 import { isSameSecret } from "../secrets/tokens.ts";
-import { formatHead, genesis, parseHead, type ChainHead, type SealKey } from "./chain.ts";
+import {
+  auditLogs,
+  formatHead,
+  genesis,
+  hashOf,
+  parseHead,
+  type ChainHead,
+  type SealKey,
+} from "./chain.ts";
+
+/** The largest number of entries that one transaction seals. */
+const batchMax = 500;
+const leaseLife = 30 * second;
+/** The scheduler runs every second, so an entry is sealed within two seconds. */
+const everyMs = second / 2;
+
+/** Creates the worker that seals entries after they were written, so that no write waits for the hash of another. */
+export function createSealer(deps: {
+  readonly db: Database;
+  readonly key: SealKey;
+  readonly leases: Leases;
+  readonly context: WriteContext;
+}): Worker {
+  const { db, key, leases, context } = deps;
+  return {
+    name: "audit-sealer",
+    everyMs,
+    async run() {
+      const waiting = await db.all(
+        "SELECT 1 AS found FROM audit_logs WHERE position IS NULL LIMIT 1",
+      );
+      if (waiting.length === 0) return false;
+      const lease = await leases.acquire("audit-sealer", leaseLife);
+      if (lease === null) return false;
+      const { isMore } = await db.write(context, async (tx) => {
+        await leases.guard(tx, lease);
+        return sealBatch(tx, key);
+      });
+      return isMore;
+    },
+  };
+}
+
+/** Returns the time at which the oldest unsealed entry was written; null if every entry is sealed. */
+export async function oldestUnsealed(reader: Reader): Promise<Instant | null> {
+  const [oldest] = await reader.all<{ createdAt: Instant }>(
+    'SELECT created_at AS "createdAt" FROM audit_logs WHERE position IS NULL ORDER BY id LIMIT 1',
+  );
+  return oldest?.createdAt ?? null;
+}
+
+/**
+ * Seals all unsealed entries, and returns the new head.
+ * @throws Defect if the stored head is missing or was altered
+ */
+export async function sealAll(
+  db: Database,
+  key: SealKey,
+  context: WriteContext,
+): Promise<ChainHead> {
+  for (;;) {
+    const { head, isMore } = await db.write(context, (tx) => sealBatch(tx, key));
+    if (!isMore) return head;
+  }
+}
+
+/** Assigns positions and hashes to the next entries. */
+async function sealBatch(
+  tx: Tx,
+  key: SealKey,
+): Promise<{ readonly head: ChainHead; readonly isMore: boolean }> {
+  const { keyedFrom, ...head } = await lockHead(tx, key);
+  const waiting = await tx.find(
+    auditLogs,
+    `WHERE position IS NULL ORDER BY id LIMIT ${String(batchMax)}`,
+  );
+  if (waiting.length === 0) return { head, isMore: false };
+  let { position, hash } = head;
+  const seals = waiting.map((entry) => {
+    position += 1;
+    hash = hashOf(key, hash, entry, position);
+    return { where: { id: entry.id }, set: { position, hash } };
+  });
+  const sealed = await tx.updateMany(auditLogs, seals);
+  assert(sealed === seals.length, "every waiting entry is sealed once");
+  await moveHead(tx, key, { position, hash, keyedFrom });
+  return { head: { position, hash }, isMore: waiting.length === batchMax };
+}
 
 /** The head of the chain as stored in `meta`: `position:hash:keyedFrom:mac`. */
 export interface StoredHead extends ChainHead {
@@ -29,7 +119,7 @@ export async function claimedHead(reader: Reader): Promise<string | null> {
 }
 
 /** Locks the head, so that only one process at a time extends the chain. */
-export async function lockHead(tx: Tx, key: SealKey): Promise<StoredHead> {
+async function lockHead(tx: Tx, key: SealKey): Promise<StoredHead> {
   const row = await tx.lockOne(meta, "WHERE name = $1", [headFact]);
   const head = row === null ? null : authentic(row.value, key);
   // Sealing further entries would make a forged head look genuine.
@@ -38,7 +128,7 @@ export async function lockHead(tx: Tx, key: SealKey): Promise<StoredHead> {
 }
 
 /** Stores the head that the locking transaction has reached. */
-export async function moveHead(tx: Tx, key: SealKey, head: StoredHead): Promise<void> {
+async function moveHead(tx: Tx, key: SealKey, head: StoredHead): Promise<void> {
   await tx.update(meta, { value: written(head, key) }, "WHERE name = $1", [headFact]);
 }
 

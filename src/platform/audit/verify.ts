@@ -1,9 +1,17 @@
+import { toIso } from "../../kernel/clock.ts";
 import type { Database, Reader, WriteContext } from "../database/database.ts";
-import { genesis, hashOf, type AuditRow, type ChainHead, type SealKey } from "./chain.ts";
-import { headBroken, readHead, type StoredHead } from "./head.ts";
-import { announcedHeads, type KeptHead } from "./kept-heads.ts";
-import { sealAll } from "./sealer.ts";
-import { auditLogs } from "./table.ts";
+import type { Check } from "../database/schema/checks.ts";
+import { events } from "../events/outbox.ts";
+import {
+  auditLogs,
+  genesis,
+  hashOf,
+  parseHead,
+  type AuditRow,
+  type ChainHead,
+  type SealKey,
+} from "./chain.ts";
+import { headBroken, readHead, sealAll, type StoredHead } from "./head.ts";
 
 /** The first position at which the chain is broken. */
 export interface AuditFault {
@@ -42,7 +50,7 @@ export async function verifyAudit(
 }
 
 /** Returns the first fault of the chain as sealed so far; null if it is intact. Writes nothing. */
-export async function auditFault(reader: Reader, key: SealKey): Promise<AuditFault | null> {
+async function auditFault(reader: Reader, key: SealKey): Promise<AuditFault | null> {
   return (await prove(reader, key, [])).fault;
 }
 
@@ -165,4 +173,46 @@ async function newest(reader: Reader): Promise<AuditRow | null> {
     "WHERE position IS NOT NULL ORDER BY position DESC LIMIT 1",
   );
   return entry ?? null;
+}
+
+/** A head of the chain that is kept beside the entries. */
+interface KeptHead extends ChainHead {
+  /** Completes "the head …" in messages: `of the event evt_… of 2026-…`. */
+  readonly source: string;
+}
+
+/**
+ * The number of newest heads that a verification compares. Events are kept for 90 days, with at most one head per hour.
+ */
+const announcedMax = 10_000;
+
+/**
+ * Returns the heads of the `audit.head` events in the store. An attacker who can write to the store can delete them,
+ * but not the copies that webhook receivers have.
+ */
+async function announcedHeads(reader: Reader): Promise<readonly KeptHead[]> {
+  const rows = await reader.find(
+    events,
+    `WHERE type = 'audit.head' ORDER BY id DESC LIMIT ${String(announcedMax)}`,
+  );
+  return rows.flatMap(({ id, payload, occurredAt }) => {
+    const head = parseHead(`${String(payload["position"])}:${String(payload["hash"])}`);
+    return head === null ? [] : { ...head, source: `of the event ${id} of ${toIso(occurredAt)}` };
+  });
+}
+
+export function auditChecks(key: SealKey): readonly Check[] {
+  return [
+    {
+      name: "audit.chain",
+      describe:
+        "The audit log's chain is intact from its first entry to its head, and matches every head that an event announced.",
+      advice: "Run till audit verify, and compare the store with a backup from before.",
+      async run(reader) {
+        const fault = await auditFault(reader, key);
+        if (fault === null) return [];
+        return [{ row: fault.id ?? `position ${String(fault.position)}`, fault: fault.message }];
+      },
+    },
+  ];
 }

@@ -1,12 +1,11 @@
 import { createHash, createHmac } from "node:crypto";
-import { stat } from "node:fs/promises";
+import { open as openFile, stat, type FileHandle } from "node:fs/promises";
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
+import { defineProblem } from "../../kernel/errors.ts";
 import type { Dialect } from "../database/database.ts";
 import type { TablePart, TableShape } from "../database/transfer/rows.ts";
 import { isSameSecret } from "../secrets/tokens.ts";
-import { createArchive, damaged, readArchive } from "./archive.ts";
-import { BackupMissing, BackupTooNew } from "./errors.ts";
 
 // A backup is a tar file with these members, in this order:
 //   secret                              the server's secret, only with --with-secret
@@ -26,7 +25,7 @@ export interface TableContent extends TableShape {
 }
 
 /** The description of the store that a backup contains. */
-export interface BackupDescription {
+interface BackupDescription {
   /** ISO 8601. */
   readonly createdAt: string;
   /** Version of the program that made the backup. */
@@ -180,7 +179,7 @@ function parseManifest(text: Buffer): Manifest {
 }
 
 /** Sums up the rows of tables, part by part. */
-export interface Digests {
+interface Digests {
   /** Adds a part; returns its number within its table, from 1. */
   add(part: TablePart): number;
   contents(): TableContent[];
@@ -221,4 +220,154 @@ function sha256(bytes: Uint8Array): string {
 
 function macOf(key: Uint8Array, manifest: Uint8Array): string {
   return createHmac("sha256", key).update(manifest).digest("hex");
+}
+
+/** The file is not a backup, is truncated, or was altered. */
+const BackupDamaged = defineProblem({
+  code: "backup_damaged",
+  status: 400,
+  title: "The backup cannot be used",
+});
+
+const BackupMissing = defineProblem({
+  code: "backup_missing",
+  status: 404,
+  title: "No backup found",
+});
+
+/** The backup is from before the versions that this program migrates. */
+export const BackupTooOld = defineProblem({
+  code: "backup_too_old",
+  status: 409,
+  title: "The backup is too old for this program",
+});
+
+/** A newer program made the backup. */
+export const BackupTooNew = defineProblem({
+  code: "backup_too_new",
+  status: 409,
+  title: "The backup is newer than this program",
+});
+
+// Backups are tar files (POSIX ustar), so that `tar` can list and unpack them. This module writes one fixed form: the
+// reader compares every byte outside the members' content with the form that the writer would have written.
+
+const blockBytes = 512;
+const nameBytesMax = 100;
+/** The largest member, in bytes. The size field of a damaged header could claim more than the memory holds. */
+const memberBytesMax = 1_024 ** 3;
+
+interface Member {
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+interface ArchiveWriter {
+  add(name: string, content: Uint8Array): Promise<void>;
+  /** Ends the archive and flushes it to disk. */
+  finish(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Creates an archive that only its owner can read. Fails with EEXIST if the file exists. */
+export async function createArchive(path: string): Promise<ArchiveWriter> {
+  const file = await openFile(path, "wx", 0o600);
+  return {
+    async add(name, content) {
+      await writeAll(file, headerOf(name, content.byteLength));
+      await writeAll(file, content);
+      await writeAll(file, Buffer.alloc(paddingOf(content.byteLength)));
+    },
+    async finish() {
+      await writeAll(file, Buffer.alloc(2 * blockBytes));
+      await file.sync();
+    },
+    close: () => file.close(),
+  };
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.byteLength;) {
+    const { bytesWritten } = await file.write(bytes, done);
+    done += bytesWritten;
+  }
+}
+
+/**
+ * Reads the members of an archive in order.
+ * @throws BackupDamaged if the file is not exactly what `createArchive` writes
+ */
+export async function* readArchive(path: string): AsyncGenerator<Member> {
+  const file = await openFile(path, "r");
+  try {
+    const { size } = await file.stat();
+    let at = 0;
+    const take = async (length: number): Promise<Buffer> => {
+      if (at + length > size) throw damaged("it ends too early");
+      const bytes = Buffer.alloc(length);
+      for (let done = 0; done < length;) {
+        const { bytesRead } = await file.read(bytes, done, length - done, at + done);
+        if (bytesRead === 0) throw damaged("it ends too early");
+        done += bytesRead;
+      }
+      at += length;
+      return bytes;
+    };
+    for (;;) {
+      const header = await take(blockBytes);
+      if (isZero(header)) {
+        if (!isZero(await take(blockBytes)) || at !== size) throw damaged("its end was altered");
+        return;
+      }
+      const { name, length } = parseHeader(header);
+      const content = await take(length);
+      if (!isZero(await take(paddingOf(length)))) throw damaged(`${name} was altered`);
+      yield { name, content };
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+export function damaged(reason: string): Error {
+  return new BackupDamaged(
+    `The file is not a complete, unaltered backup: ${reason}. Use another backup.`,
+  );
+}
+
+/** Returns the number of zero bytes that fill the last block of a member. */
+function paddingOf(length: number): number {
+  return (blockBytes - (length % blockBytes)) % blockBytes;
+}
+
+function isZero(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
+function headerOf(name: string, length: number): Buffer {
+  const header = Buffer.alloc(blockBytes);
+  const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
+  header.write(name, 0, nameBytesMax, "latin1");
+  header.write(octal(0o600, 7), 100, "latin1");
+  header.write(octal(0, 7), 108, "latin1");
+  header.write(octal(0, 7), 116, "latin1");
+  header.write(octal(length, 11), 124, "latin1");
+  header.write(octal(0, 11), 136, "latin1");
+  // The checksum counts its own field as spaces.
+  header.write(" ".repeat(8), 148, "latin1");
+  header.write("0", 156, "latin1");
+  header.write("ustar\u000000", 257, "latin1");
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${octal(sum, 6)} `, 148, "latin1");
+  return header;
+}
+
+function parseHeader(header: Buffer): { name: string; length: number } {
+  const name = header.toString("latin1", 0, nameBytesMax).replace(/\0.*$/s, "");
+  const digits = header.toString("latin1", 124, 135);
+  const length = /^[0-7]{11}$/.test(digits) ? Number.parseInt(digits, 8) : memberBytesMax + 1;
+  if (length > memberBytesMax || !headerOf(name, length).equals(header)) {
+    throw damaged("a header was altered, or it is not a backup of Till");
+  }
+  return { name, length };
 }

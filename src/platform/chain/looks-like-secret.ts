@@ -1,4 +1,4 @@
-import { cleanPasted } from "../../kernel/pasted.ts";
+import { cleanPasted } from "../../kernel/text.ts";
 /** The warning to a person who pasted a key. The key itself is never repeated, stored or logged. */
 export const secretWarning =
   "This looks like a private key or a seed phrase. Till never needs one: enter the public address. " +

@@ -1,13 +1,19 @@
 import * as z from "zod";
 import { powerOfTen } from "../../kernel/money/ratio.ts";
-import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/money/asset.ts";
-import { formatMoney, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
+import {
+  findCurrency,
+  formatMoney,
+  maxAssetDecimals,
+  MoneyTextError,
+  parseMoney,
+  tokenAsset,
+} from "../../kernel/money/money.ts";
 import { parseUrl } from "../../kernel/url.ts";
 import { parseYaml, type ParsedFile, type Report } from "../config/files/parse-yaml.ts";
 import type { Address } from "./client.ts";
 import { networkKinds } from "./kinds.ts";
 import type { Network, NetworkKind, NetworkToken } from "./networks.ts";
-import { defaultRequestsPerSecond } from "./providers/budget.ts";
+import { defaultRequestsPerSecond } from "./providers/limits.ts";
 
 const blocks = z.int().min(1).max(1_000_000);
 /** The place of a network by its usual fee, if the table does not say. */

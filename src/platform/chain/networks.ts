@@ -1,8 +1,8 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Reader } from "../database/database.ts";
 import type { Address } from "./client.ts";
-import type { Fetch } from "./evm/fetch.ts";
-import type { PooledProvider, ProviderEndpoint } from "./providers/provider.ts";
+import type { Fetch } from "./evm/transport.ts";
+import type { PooledProvider, ProviderEndpoint } from "./providers/member.ts";
 
 /** A token by its contract on one network. */
 export interface NetworkToken {

@@ -1,7 +1,19 @@
+import { fileURLToPath } from "node:url";
+import { packageFile, programFile } from "../files.ts";
 import { readProxySettings, type ProxySettings } from "../outbound/proxy.ts";
 import { join } from "node:path";
 import type { Network } from "../chain/networks.ts";
-import { type Config, type ConfigProblem, type LoadedConfig, ConfigError } from "./config.ts";
+import { withoutSources, type RatesPlan } from "../rates/plan.ts";
+import {
+  ConfigError,
+  type Config,
+  type ConfigProblem,
+  type ConfiguredNetwork,
+  type LoadedConfig,
+} from "./config.ts";
+import { builtName, readBuilt } from "./files/built-tables.ts";
+import type { Tables } from "./files/check-tables.ts";
+import { suggestion } from "./files/did-you-mean.ts";
 import {
   findFolderFault,
   findWriters,
@@ -9,14 +21,37 @@ import {
   readText,
   readTextIfPresent,
 } from "./files/files.ts";
-import { configureNetworks } from "./files/load-networks.ts";
-import { loadNetworkTable, loadPlans, loadRates, tableFiles } from "./files/load-tables.ts";
-import { type Reading, makeReading } from "./files/config-report.ts";
-import type { Mode, Setting, Settings, ValuesOf } from "./setting.ts";
-import { type SettingValues, isLongEnough, secretBytesMin, settings } from "./settings.ts";
-import { type SettingsFile, type Sources, findRawSettings, nameOf } from "./sources.ts";
-import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./files/unknown.ts";
-import { InvalidValue, readValue } from "./value-type.ts";
+import type { PlanCatalog } from "./plans.ts";
+import {
+  findRawSettings,
+  fromEnvironment,
+  fromFile,
+  isMapping,
+  makeReading,
+  nameOf,
+  type RawSetting,
+  type Reading,
+  type SettingsFile,
+  type Sources,
+} from "./sources.ts";
+import {
+  joinProviders,
+  networkSettings,
+  networkVariable,
+  settingsOf,
+  type NetworkSetting,
+  type ProviderHeaders,
+} from "./network-settings.ts";
+import {
+  InvalidValue,
+  readValue,
+  showValue,
+  type Mode,
+  type Setting,
+  type Settings,
+  type ValuesOf,
+} from "./setting.ts";
+import { isLongEnough, secretBytesMin, settings, type SettingValues } from "./settings.ts";
 
 export interface LoadOptions {
   readonly mode: Mode;
@@ -205,4 +240,240 @@ async function loadSecret(
       `names a file that is too short: a secret has at least ${String(secretBytesMin)} bytes`,
     );
   });
+}
+
+/** Returns the enabled networks, and all of the table with their settings, which are validated too. */
+async function configureNetworks(
+  values: SettingValues,
+  table: readonly Network[] | null,
+  sources: Sources,
+  reading: Reading,
+): Promise<Pick<Config, "networks" | "knownNetworks">> {
+  if (table === null) return { networks: [], knownNetworks: [] };
+  const configured = new Map<string, ConfiguredNetwork>();
+  for (const network of table) {
+    const isOn = values.networks.includes(network.id);
+    const one = await configureNetwork(network, isOn, values, sources, reading);
+    configured.set(network.id, one);
+  }
+  const name = nameOf(settings.networks, sources);
+  const ids = [...configured.keys()];
+  const unknown = values.networks.filter((id) => !configured.has(id));
+  for (const id of unknown) {
+    const message = `names ${id}, which is not in the network table${suggestion(id, ids)}`;
+    reading.problems.push({ name, message });
+  }
+  const networks = values.networks.flatMap((id) => configured.get(id) ?? []);
+  checkMix(networks, values, sources, reading);
+  return { networks, knownNetworks: [...configured.values()] };
+}
+
+function checkMix(
+  networks: readonly ConfiguredNetwork[],
+  values: SettingValues,
+  sources: Sources,
+  reading: Reading,
+): void {
+  const name = nameOf(settings.networks, sources);
+  const isSandboxOn = networks.some(({ kind }) => kind.isSimulated);
+  if (sources.isDemo && !isSandboxOn) {
+    reading.problems.push({
+      name,
+      message: "must include sandbox: the demo pays its invoices there",
+    });
+  }
+  if (isSandboxOn && networks.some(({ isTest }) => !isTest) && !values.sandboxMixed) {
+    const message =
+      "enables the sandbox, where money is free, together with a real network: remove one, or set TILL_SANDBOX_MIXED=1";
+    reading.problems.push({ name, message });
+  }
+}
+
+async function configureNetwork(
+  network: Network,
+  isOn: boolean,
+  values: SettingValues,
+  sources: Sources,
+  reading: Reading,
+): Promise<ConfiguredNetwork> {
+  const allowed = settingsOf(network);
+  function read<T>(setting: NetworkSetting<T>, byDefault: string | null): T | null {
+    if (!allowed.some(({ name }) => name === setting.name)) return null;
+    const name = networkVariable(network.id, setting);
+    const key = `${network.id}.${setting.name}`;
+    const given = findNetworkGiven(network.id, setting, sources);
+    if (given !== null) return reading.read(name, key, setting.schema, given);
+    if (isOn) {
+      if (byDefault === null) reading.read(name, key, setting.schema, null);
+      else reading.report(name, key, byDefault);
+    }
+    return null;
+  }
+
+  const table = network.providers.map(({ url }) => url);
+  const { rpcUrls, rpcHeaders, confirmations, pollMs } = networkSettings;
+  const problemsBefore = reading.problems.length;
+  const urls = read(rpcUrls, showValue(rpcUrls.schema, table));
+  const headers: ProviderHeaders = read(rpcHeaders, null) ?? { all: {}, byProvider: {} };
+  const given = findNetworkGiven(network.id, rpcHeaders, sources);
+  // With invalid URLs, valid headers would look invalid.
+  const areRight = reading.problems.length === problemsBefore;
+  const endpoints = await reading.attempt(given?.origin.name ?? network.id, () =>
+    areRight ? joinProviders(network, urls, headers) : [],
+  );
+  const { sandboxBlockMs } = values;
+  const isTimed = network.kind.isSimulated && sandboxBlockMs > 0;
+  return {
+    ...network,
+    endpoints: endpoints ?? [],
+    blockTimeMs: isTimed ? sandboxBlockMs : network.blockTimeMs,
+    confirmations: read(confirmations, String(network.confirmations)) ?? network.confirmations,
+    pollMs: read(pollMs, String(network.pollMs)) ?? network.pollMs,
+  };
+}
+
+function findNetworkGiven(
+  networkId: string,
+  setting: { readonly name: string; readonly envSuffix: string },
+  sources: Sources,
+): RawSetting | null {
+  return (
+    fromEnvironment(networkVariable(networkId, setting), sources) ??
+    fromFile([networkId, setting.name], sources.file)
+  );
+}
+
+/** Reports variables that begin with TILL_ and belong to no setting; a misspelled one would silently have no effect. */
+function findUnknownVariables(
+  declared: Settings,
+  env: Readonly<Record<string, string | undefined>>,
+  networks: readonly Network[],
+): ConfigProblem[] {
+  const known = Object.values(declared)
+    .map(({ env: name }) => name)
+    .concat(
+      networks.flatMap((network) => settingsOf(network).map((s) => networkVariable(network.id, s))),
+    );
+  return Object.keys(env)
+    .filter((name) => name.startsWith("TILL_") && !known.includes(name))
+    .map((name) => ({ name, message: `is not a setting${hintFor(name, known)}` }));
+}
+
+function hintFor(name: string, known: readonly string[]): string {
+  // Kubernetes sets variables for every Service in each container, and TILL_PORT is one of them.
+  if (/^TILL_(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP))/.test(name)) {
+    return "; Kubernetes sets it for a Service named till: set enableServiceLinks to false";
+  }
+  return suggestion(name, known);
+}
+
+/** Reports entries of the file that belong to no setting. */
+function findUnknownEntries(
+  declared: Settings,
+  file: SettingsFile | null,
+  networks: readonly Network[],
+): ConfigProblem[] {
+  if (file === null) return [];
+  const names = Object.values(declared)
+    .filter(({ inFile }) => inFile)
+    .map(({ name }) => name);
+  const ids = networks.map(({ id }) => id);
+  return Object.entries(file.entries).flatMap(([key, value]): ConfigProblem[] => {
+    if (names.includes(key)) return [];
+    const network = networks.find(({ id }) => id === key);
+    if (network !== undefined) return findUnknownOfNetwork(network, value, file.path);
+    const message = `is not a setting${suggestion(key, [...names, ...ids])}`;
+    return [{ name: `${key} in ${file.path}`, message }];
+  });
+}
+
+function findUnknownOfNetwork(network: Network, entry: unknown, path: string): ConfigProblem[] {
+  if (entry === null) return [];
+  const names = settingsOf(network).map(({ name }) => name);
+  if (!isMapping(entry)) {
+    const message = `must contain settings of the network: ${names.join(", ")}`;
+    return [{ name: `${network.id} in ${path}`, message }];
+  }
+  return Object.keys(entry)
+    .filter((key) => !names.includes(key))
+    .map((key) => ({
+      name: `${network.id}.${key} in ${path}`,
+      message: `is not a setting of a network${suggestion(key, names)}`,
+    }));
+}
+
+/** True if a variable may belong to a network that is unknown because the table could not be read. */
+function isNetworkVariable(name: string): boolean {
+  return Object.values(networkSettings).some(({ envSuffix }) => name.endsWith(`_${envSuffix}`));
+}
+
+/** The files of the tables: those that settings name, or those that are shipped with the program. */
+type TableFiles = Pick<Config, "networksFile" | "plansFile" | "ratesFile">;
+
+function tableFiles(values: SettingValues, mode: Mode): TableFiles {
+  return {
+    networksFile: values.networksFile ?? shipped("networks.yaml"),
+    plansFile: values.plansFile ?? shipped("plans.yaml"),
+    ratesFile: values.ratesFile ?? shipped(mode === "demo" ? "rates.demo.yaml" : "rates.yaml"),
+  };
+}
+
+/** Returns the path of a file that is shipped with the program. */
+const shipped = (name: string): string => fileURLToPath(packageFile(`config/${name}`));
+
+/** Loads the network table; null if the file is invalid. */
+function loadNetworkTable(
+  { networksFile }: TableFiles,
+  reading: Reading,
+): Promise<readonly Network[] | null> {
+  return loadTable("networks", networksFile, reading);
+}
+
+/** Loads the plans; null if the file is invalid. */
+function loadPlans(
+  { plansFile }: TableFiles,
+  values: SettingValues,
+  sources: Sources,
+  reading: Reading,
+): Promise<PlanCatalog | null> {
+  const setting = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
+  return loadTable("plans", plansFile, reading, { setting });
+}
+
+/** Loads the rates, without their sources if these are switched off; null if the file is invalid. */
+async function loadRates(
+  { ratesFile }: TableFiles,
+  table: readonly Network[],
+  sources: "on" | "off",
+  reading: Reading,
+): Promise<RatesPlan | null> {
+  const plan = await loadTable("rates", ratesFile, reading, { networks: table });
+  return plan === null || sources === "on" ? plan : withoutSources(plan);
+}
+
+/**
+ * Loads a table; null if the file is invalid. The check takes longer than all other work of most commands, so the build
+ * keeps the result for the files of config/.
+ * @param given the setting to report if the file cannot be read, by default the path; and the networks, for rates
+ */
+async function loadTable<Name extends keyof Tables>(
+  name: Name,
+  path: string,
+  reading: Reading,
+  given: { readonly setting?: string; readonly networks?: readonly Network[] } = {},
+): Promise<Tables[Name] | null> {
+  const { setting = path, networks = [] } = given;
+  const text = await reading.attempt(setting, () => readText(path));
+  if (text === null) return null;
+  const file = programFile(`config/${builtName(name, text, networks)}`);
+  const built = await readTextIfPresent(fileURLToPath(file));
+  if (built !== null) return readBuilt(built) as Tables[Name];
+  const { tableChecks } = await import("./files/check-tables.ts");
+  const checked = tableChecks[name](text, networks);
+  if (checked.ok) return checked.value;
+  for (const { path: entry, line, message } of checked.problems) {
+    const at = `${path}:${String(line)}`;
+    reading.problems.push({ name: entry === "" ? at : `${entry} in ${at}`, message });
+  }
+  return null;
 }

@@ -1,9 +1,16 @@
 import * as z from "zod";
 import type { Network, NetworkProvider } from "../chain/networks.ts";
-import type { ProviderEndpoint } from "../chain/providers/provider.ts";
-import { maskSecret, maskUrl } from "./mask.ts";
+import type { ProviderEndpoint } from "../chain/providers/member.ts";
+import {
+  InvalidValue,
+  list,
+  maskSecret,
+  maskUrl,
+  providerUrl,
+  wholeNumber,
+  worded,
+} from "./setting.ts";
 import { isMapping } from "./sources.ts";
-import { InvalidValue, list, providerUrl, wholeNumber, worded } from "./value-type.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
 /** The request limit for a provider that is not in the table, per second: it may be the operator's own node. */

@@ -1,6 +1,12 @@
 import * as z from "zod";
-import { findCurrency, type Asset } from "../../kernel/money/asset.ts";
-import { formatMoney, moneyPattern, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
+import {
+  findCurrency,
+  formatMoney,
+  moneyPattern,
+  MoneyTextError,
+  parseMoney,
+  type Asset,
+} from "../../kernel/money/money.ts";
 import { parseYaml, type ParsedFile, type Report } from "./files/parse-yaml.ts";
 
 /** The deadlines of platform invoices, and the smallest total that is collected. */

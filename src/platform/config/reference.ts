@@ -1,8 +1,7 @@
 import type { NetworkSetting } from "./network-settings.ts";
 import { networkSettings } from "./network-settings.ts";
-import type { Setting, Settings } from "./setting.ts";
+import { wordsOf, type Setting, type Settings } from "./setting.ts";
 import { settings } from "./settings.ts";
-import { wordsOf } from "./value-type.ts";
 
 /** Generates docs/settings.md from the declarations of all settings. */
 export function settingsReference(all: Settings = settings): string {

@@ -1,6 +1,4 @@
 import { logFormats, logLevels } from "../logger/levels.ts";
-import type { ValuesOf } from "./setting.ts";
-import { declareSettings } from "./setting.ts";
 import {
   addressRange,
   baseUrl,
@@ -8,6 +6,7 @@ import {
   cronLine,
   databaseUrl,
   decimalNumber,
+  declareSettings,
   hostName,
   list,
   networkId,
@@ -15,8 +14,12 @@ import {
   path,
   secretText,
   wholeNumber,
+  wordsOf,
   yesNo,
-} from "./value-type.ts";
+  type Setting,
+  type Settings,
+  type ValuesOf,
+} from "./setting.ts";
 
 /** The minimum length of the secret, in bytes. */
 export const secretBytesMin = 32;
@@ -382,4 +385,28 @@ export type SettingValues = ValuesOf<typeof settings>;
 
 export function isLongEnough(secret: string): boolean {
   return Buffer.byteLength(secret) >= secretBytesMin;
+}
+
+/** A flag in the form that the command-line parser takes. */
+export interface SettingOption {
+  /** `--port <number>`, or `--sandbox-mixed` alone. */
+  readonly flags: string;
+  readonly description: string;
+}
+
+/** Returns the flags that every command takes: those that locate the store and the settings file. */
+export function commonOptions(): SettingOption[] {
+  return [settings.dataDir, settings.configFile].flatMap(toOption);
+}
+
+/** Returns the flags of all settings, for the commands that start a server. */
+export function allOptions(declared: Settings = settings): SettingOption[] {
+  return Object.values(declared).flatMap(toOption);
+}
+
+function toOption({ flag, schema, description, env }: Setting): SettingOption[] {
+  if (flag === null) return [];
+  const { placeholder } = wordsOf(schema);
+  const flags = placeholder === "" ? flag : `${flag} <${placeholder}>`;
+  return [{ flags, description: `${description.split(/(?<=\.) /)[0] ?? ""} (${env})` }];
 }

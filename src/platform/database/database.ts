@@ -1,5 +1,22 @@
-import type { Actor } from "../../kernel/actor.ts";
+import { systemActor, type Actor } from "../../kernel/actor.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { RowOf, SqlValue, Table } from "./schema/table.ts";
+
+/** Time limits of the store, in milliseconds. */
+export interface StoreLimits {
+  /** For another process to release SQLite's lock. */
+  readonly busyMilliseconds: number;
+  /** For one write: a longer one is stuck, and blocks its rows or, on SQLite, all other writes. */
+  readonly writeMilliseconds: number;
+}
+
+export const defaultLimits: StoreLimits = { busyMilliseconds: 15_000, writeMilliseconds: 30_000 };
+
+/**
+ * The number of writes that a background worker runs concurrently. SQLite commits all waiting writes together; on
+ * PostgreSQL, writes of one kind wait for each other's rows, and more of them would only wait longer.
+ */
+export const concurrentWrites: Readonly<Record<Dialect, number>> = { sqlite: 16, postgres: 4 };
 
 export type Dialect = "sqlite" | "postgres";
 
@@ -173,4 +190,20 @@ export interface Database extends Reader {
 export interface StoreLogger {
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
+}
+
+/** Writes to the store without changing it, and returns the time until the commit was on disk, in milliseconds. */
+export async function probeWrite(
+  db: Database,
+  clock: Clock,
+  context: WriteContext,
+): Promise<number> {
+  const began = clock.now();
+  await db.write(context, (tx) => tx.run("UPDATE meta SET value = value"));
+  return clock.now() - began;
+}
+
+/** Returns the context for writes of the program; the label names the worker that writes. */
+export function systemContext(label: string): WriteContext {
+  return { actor: systemActor(label), requestId: null, ip: null };
 }

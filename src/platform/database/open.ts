@@ -1,7 +1,16 @@
-import type { Database, StoreLogger } from "./database.ts";
-import { defaultLimits, type StoreLimits } from "./limits.ts";
+import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
+import { Defect } from "../../kernel/errors.ts";
+import {
+  defaultLimits,
+  type Database,
+  type Reader,
+  type StoreLimits,
+  type StoreLogger,
+} from "./database.ts";
+import { NestedWrite, readPastWrite, unavailable } from "./errors.ts";
+import { makeReader } from "./query/statement.ts";
 import { pendingMigrations } from "./schema.ts";
-import { ignoreNesting, refuseNesting } from "./write/nesting.ts";
+import { migrationLock, type Migration } from "./schema/migrate.ts";
 
 export type StoreOptions = (PostgresPlace | SqlitePlace) & {
   /** The log for failures that no caller receives; none by default. */
@@ -60,4 +69,169 @@ async function connect(options: StoreOptions): Promise<Database> {
   }
   const { openSqlite } = await import("./sqlite/open.ts");
   return openSqlite(options, logger, limits, nesting);
+}
+
+/**
+ * Detects calls inside a running write that bypass its tx: a nested write would wait for itself until its time limit,
+ * and a read would not see the changes of the writes in the open commit.
+ */
+export interface Nesting {
+  /** Throws NestedWrite when called inside a write. */
+  refuseWrite(): void;
+  /** Throws a Defect when called inside a write. */
+  refuseRead(sql: string): void;
+  /** Returns `fn` bound to the caller's async context, and marked as a write while it runs. */
+  bind<A, T>(fn: (argument: A) => Promise<T>): (argument: A) => Promise<T>;
+}
+
+/** A running or ended write in the current async context. */
+interface Write {
+  readonly nesting: Nesting;
+  /** The enclosing write of another database. */
+  readonly around: Write | undefined;
+  isOpen: boolean;
+}
+
+/** Detects nothing. */
+const ignoreNesting: Nesting = {
+  refuseWrite: () => undefined,
+  refuseRead: () => undefined,
+  bind: (fn) => fn,
+};
+
+// Shared by all databases: every AsyncLocalStorage that was ever used slows down all promises of the process, even
+// after its database was closed.
+const writes = new AsyncLocalStorage<Write>();
+/** The number of writes that run. While there are none, the storage is disabled. */
+let running = 0;
+
+/** Returns the innermost enclosing write that has not ended. */
+function openWrite(): Write | undefined {
+  let write = writes.getStore();
+  while (write?.isOpen === false) write = write.around;
+  return write;
+}
+
+/** Throws on nesting, by following the async calls of every write. For tests. */
+function refuseNesting(): Nesting {
+  function isInside(): boolean {
+    let write = openWrite();
+    while (write !== undefined && !(write.isOpen && write.nesting === nesting))
+      write = write.around;
+    return write !== undefined;
+  }
+  const nesting: Nesting = {
+    refuseWrite() {
+      if (isInside()) throw new NestedWrite();
+    },
+    refuseRead(sql) {
+      if (isInside()) throw readPastWrite(sql);
+    },
+    bind(fn) {
+      // The write queue runs writes of many callers in one loop; each keeps the async context of its caller.
+      const caller = new AsyncResource("TillWrite");
+      return (argument) =>
+        caller.runInAsyncScope(async () => {
+          const write = { nesting, around: openWrite(), isOpen: true };
+          running += 1;
+          try {
+            return await writes.run(write, fn, argument);
+          } finally {
+            write.isOpen = false;
+            running -= 1;
+            if (running === 0) writes.disable();
+          }
+        });
+    },
+  };
+  return nesting;
+}
+
+/** A store that is opened only for reading. */
+export interface ReadOnlyDatabase extends Reader {
+  /** The migrations that are not applied yet. */
+  readonly pending: readonly Migration[];
+  /** Makes all later reads see one snapshot. On PostgreSQL, migrations wait until the store is closed. */
+  holdSnapshot(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long to wait for a lock of another process, or for the server, in milliseconds, by default. */
+const patienceMilliseconds = 4_000;
+
+/**
+ * Opens a store for a few reads on one connection. This takes a fraction of the time of opening it for writing, for
+ * commands that must answer at once.
+ * @param waitMs how long to wait for a lock of another process, or for the server
+ * @throws StoreTooNew if a newer program migrated the store, StoreTooOld if it is from before version 0.2
+ * @throws StoreUnavailable if it is missing or does not answer
+ */
+export async function openForReading(
+  place: { readonly url: string } | { readonly sqliteFile: string },
+  waitMs = patienceMilliseconds,
+): Promise<ReadOnlyDatabase> {
+  const opened =
+    "url" in place
+      ? await openPostgresReadOnly(place.url, waitMs)
+      : await openSqliteReadOnly(place, waitMs);
+  try {
+    return { ...opened, pending: await pendingMigrations(opened) };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+type Opened = Omit<ReadOnlyDatabase, "pending">;
+
+async function openSqliteReadOnly(
+  { sqliteFile }: { readonly sqliteFile: string },
+  waitMs: number,
+): Promise<Opened> {
+  const { openExisting } = await import("./sqlite/standalone.ts");
+  const { translate } = await import("./sqlite/errors.ts");
+  const connection = await openExisting(sqliteFile).catch((error: unknown) => {
+    throw unavailable(`The store's file ${sqliteFile} cannot be opened`, error);
+  });
+  await connection.exec(`PRAGMA busy_timeout = ${String(waitMs)}`);
+  await connection.exec("PRAGMA query_only = ON");
+  const reader = makeReader("sqlite", async (sql, values) => {
+    try {
+      return await connection.all(sql, values);
+    } catch (error) {
+      throw translate(error, sql);
+    }
+  });
+  return {
+    ...reader,
+    async holdSnapshot() {
+      await reader.all("BEGIN");
+      // SQLite takes the snapshot with the first read.
+      await reader.all("SELECT COUNT(*) FROM schema_versions");
+    },
+    close: () => connection.close(),
+  };
+}
+
+async function openPostgresReadOnly(url: string, waitMs: number): Promise<Opened> {
+  const { connectAlone } = await import("./postgres/standalone.ts");
+  const alone = await connectAlone(url, waitMs).catch((error: unknown) => {
+    throw error instanceof Defect ? error : unavailable("The database cannot be reached", error);
+  });
+  return {
+    ...makeReader("postgres", (sql, values) => alone.read(sql, values)),
+    holdSnapshot: () =>
+      alone.holdSnapshot(`pg_advisory_xact_lock_shared(${String(migrationLock)})`),
+    close: () => alone.close(),
+  };
+}
+
+/** Returns the version of the database program, such as `15.14`. */
+export async function databaseVersion(reader: Reader): Promise<string> {
+  const statement = {
+    sqlite: 'SELECT sqlite_version() AS "version"',
+    postgres: `SELECT current_setting('server_version') AS "version"`,
+  }[reader.dialect];
+  const [row] = await reader.all<{ version: string }>(statement);
+  return row?.version ?? "unknown";
 }

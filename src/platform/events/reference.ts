@@ -1,5 +1,5 @@
 import { day } from "../../kernel/clock.ts";
-import { eventKeptFor } from "./retention.ts";
+import { eventKeptFor } from "./outbox.ts";
 import { eventCatalogue, type EventType } from "./catalogue.ts";
 
 type Noun = EventType extends infer Type

@@ -1,10 +1,7 @@
 import pino from "pino";
-import type { Clock } from "../../kernel/clock.ts";
-import { systemClock, toIso } from "../../kernel/clock.ts";
+import { systemClock, toIso, type Clock } from "../../kernel/clock.ts";
 import { isatty } from "node:tty";
 import type { LogFormat, LogLevel } from "./levels.ts";
-import { fitLine } from "./line.ts";
-import { readableLine } from "./text.ts";
 import { redactFields, redactText } from "./redact.ts";
 
 /** Writes one line: a message, or fields and a message. An error is passed as `err`. */
@@ -24,11 +21,11 @@ export interface Logger {
 }
 
 /** The output for lines; each ends with a line break. */
-export interface LogDestination {
+interface LogDestination {
   write(line: string): unknown;
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly level: LogLevel;
   readonly clock?: Clock;
   /** By default `auto`, which looks at standard error. */
@@ -100,4 +97,69 @@ function standardError(): LogDestination {
   const stream = pino.destination({ fd: 2, sync: true });
   stream.on("error", () => undefined);
   return stream;
+}
+
+/** The maximum length of a line with its line break, in bytes: log collectors cut or drop longer ones. */
+export const lineBytesMax = 16_384;
+
+/** The fields that a shortened line keeps. */
+const kept = ["level", "time", "pid", "msg", "requestId", "operation"];
+const keptLengthMax = 512;
+
+/** Returns the line unchanged or, if it is too long, a shorter JSON line that states the original length. */
+function fitLine(line: string): string {
+  const bytes = Buffer.byteLength(line);
+  if (bytes <= lineBytesMax) return line;
+  const full = JSON.parse(line) as Record<string, unknown>;
+  const short: Record<string, unknown> = {};
+  for (const name of kept) {
+    const value = full[name];
+    if (value === undefined) continue;
+    short[name] = typeof value === "string" ? value.slice(0, keptLengthMax) : value;
+  }
+  return `${JSON.stringify({ ...short, cutFromBytes: bytes })}\n`;
+}
+
+/** Characters that could move the cursor, or change how a terminal shows the rest of a line. */
+const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+const levelWidth = 5;
+
+/** Returns a JSON line of the logger as text for people: time, level, message, then the fields and the error's stack. */
+function readableLine(line: string): string {
+  const {
+    level,
+    time,
+    pid: _pid,
+    msg,
+    err,
+    ...fields
+  } = JSON.parse(line) as Record<string, unknown>;
+  const parts = [
+    textOf(time).slice(11, 19),
+    textOf(level).toUpperCase().padEnd(levelWidth),
+    printable(textOf(msg)),
+    ...Object.entries(fields).map(([name, value]) => `${printable(name)}=${valueOf(value)}`),
+  ];
+  return `${parts.join(" ")}\n${errorLines(err)}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function valueOf(value: unknown): string {
+  const isPlain = typeof value === "string" && /^[^\s"=]+$/.test(value);
+  return printable(isPlain ? value : JSON.stringify(value));
+}
+
+function errorLines(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  const { stack, type, message, cause } = error as Record<string, unknown>;
+  const text = textOf(stack) === "" ? `${textOf(type)}: ${textOf(message)}` : textOf(stack);
+  const own = text.split("\n").map((each) => `  ${printable(each)}\n`);
+  return own.join("") + errorLines(cause);
+}
+
+function printable(text: string): string {
+  return text.replaceAll(unprintable, "\u{fffd}");
 }

@@ -1,3 +1,5 @@
+import { second, type Instant } from "../../kernel/clock.ts";
+
 /** The labels of a series. Each label must have few values: every combination is kept in memory. */
 export type Labels = Readonly<Record<string, string>>;
 
@@ -7,7 +9,7 @@ export interface Reading {
 }
 
 /** A metric that is read at each scrape, from the store or from existing counters. */
-export interface ReadMetric {
+interface ReadMetric {
   readonly name: string;
   readonly help: string;
   /** A counter only increases during the life of the process; a gauge goes up and down. */
@@ -51,3 +53,23 @@ export const noMetrics: Metrics = {
   add: () => undefined,
   scrape: () => Promise.resolve({ contentType: "text/plain", body: "" }),
 };
+
+/** Declares a gauge that is read at each scrape. */
+export function gauge(name: string, help: string, ...labels: string[]): ReadMetric {
+  return { kind: "gauge", name, help, labels };
+}
+
+/** Declares a counter that is read at each scrape. */
+export function counter(name: string, help: string, ...labels: string[]): ReadMetric {
+  return { kind: "counter", name, help, labels };
+}
+
+/** Returns the reading of a metric without labels. */
+export function alone(value: number): Reading[] {
+  return [{ labels: {}, value }];
+}
+
+/** Returns the age in seconds; 0 for a time that is unknown or in the future. */
+export function ageOf(at: Instant | null, now: Instant): number {
+  return at === null ? 0 : Math.max(0, now - at) / second;
+}

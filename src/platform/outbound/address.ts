@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { once } from "../once.ts";
+import { once } from "../../kernel/memo.ts";
 
 type Parsed = ipaddr.IPv4 | ipaddr.IPv6;
 

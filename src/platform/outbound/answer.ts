@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Instant } from "../../kernel/clock.ts";
-import type { SenderLimits } from "./limits.ts";
+import type { SenderLimits } from "./sender.ts";
 
 /** A receiver's response, as far as it was read. */
 export interface Answer {

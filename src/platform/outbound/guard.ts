@@ -1,9 +1,10 @@
-import { judgeAddress, parseRange, type PinnedAddress } from "./address.ts";
-import { createOwnServices } from "./own-services.ts";
-import type { Resolve } from "./resolve.ts";
-import { isRefused, parseTarget, refuse, type Refused, type Target } from "./target.ts";
+import { lookup, Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+import { parseUrl } from "../../kernel/url.ts";
+import { judgeAddress, parseRange, sameAddress, type PinnedAddress } from "./address.ts";
 
-export interface GuardParts {
+interface GuardParts {
   /**
    * Address ranges that the operator, never a tenant, allows (`10.0.0.0/8`): private receivers and plain http are
    * possible only in them.
@@ -19,7 +20,7 @@ export interface GuardParts {
   readonly dnsMs?: number;
 }
 
-export interface AllowedUrl {
+interface AllowedUrl {
   readonly allowed: true;
   /** The normalized URL, to be stored. */
   readonly url: string;
@@ -27,13 +28,13 @@ export interface AllowedUrl {
   readonly addresses: readonly PinnedAddress[];
 }
 
-export interface AllowedAddresses {
+interface AllowedAddresses {
   readonly allowed: true;
   /** At least one address. */
   readonly addresses: readonly [PinnedAddress, ...PinnedAddress[]];
 }
 
-export interface RefusedAddresses extends Refused {
+interface RefusedAddresses extends Refused {
   /** For the sender: an unresolved name may be retried, a blocked one may not. */
   readonly reason: "unresolved" | "blocked";
 }
@@ -141,4 +142,206 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+interface OwnServices {
+  /** True if one of the services listens on this address and port. */
+  include(address: string, port: number): Promise<boolean>;
+}
+
+const loopback = ["127.0.0.0/8", "::1/128"].map(parseRange);
+const everyInterface = ["0.0.0.0", "::"];
+
+/**
+ * Recognizes the operator's own services by their URLs. Only addresses in allowed private ranges are checked, where
+ * such services may be next to a merchant's receivers.
+ */
+function createOwnServices(urls: () => readonly string[], resolve: Resolve): OwnServices {
+  async function isService(service: URL, address: string): Promise<boolean> {
+    const host = service.hostname.replace(/^\[(.*)\]$/, "$1");
+    if (everyInterface.includes(host)) return isThisMachine(address);
+    if (sameAddress(host, address)) return true;
+    const isLocal = host === "localhost" || isLoopback(host);
+    if (isLocal) return isLoopback(address);
+    // If the name of a service does not resolve, the service cannot be reached either.
+    const resolved = await resolve(host).catch(() => []);
+    return resolved.some((candidate) => sameAddress(candidate, address));
+  }
+
+  return {
+    async include(address, port) {
+      for (const service of urls()
+        .map((text) => parseUrl(text))
+        .filter((url) => url !== null)) {
+        if (portOf(service) === port && (await isService(service, address))) return true;
+      }
+      return false;
+    },
+  };
+}
+
+const defaultPorts: Readonly<Record<string, number>> = { "https:": 443, "postgres:": 5_432 };
+
+function portOf({ port, protocol }: URL): number {
+  return port === "" ? (defaultPorts[protocol] ?? 80) : Number(port);
+}
+
+function isLoopback(address: string): boolean {
+  return judgeAddress(address, loopback).verdict === "listed";
+}
+
+function isThisMachine(address: string): boolean {
+  const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return (
+    isLoopback(address) || interfaces.some((candidate) => sameAddress(candidate.address, address))
+  );
+}
+
+/** Returns all IPv4 and IPv6 addresses of a host name as text. Rejects, or returns an empty list, if it has none. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+interface ResolveParts {
+  /** Name servers (`127.0.0.1:5353`) that replace the system's. */
+  readonly servers?: readonly string[];
+  /** The timeout of the first query to a server, in milliseconds; the query is sent twice. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * The maximum number of concurrent lookups by the operating system; each occupies one of libuv's few worker threads.
+ */
+const systemLookupsMax = 2;
+const queryTimeoutMs = 1_000;
+const queryTries = 2;
+
+/**
+ * Creates a resolver that queries the name servers directly, both address families at once. It occupies no worker
+ * thread, so a slow name server delays nothing else. Names that they do not know (in the hosts file, of containers,
+ * short names) are looked up by the operating system, at most two at a time.
+ */
+export function createResolve({ servers, timeoutMs = queryTimeoutMs }: ResolveParts = {}): Resolve {
+  const line = createLine(systemLookupsMax);
+  return async (host) => {
+    const resolver = new Resolver({ timeout: timeoutMs, tries: queryTries });
+    if (servers !== undefined) resolver.setServers(servers);
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const addresses = answers.flatMap((answer) =>
+      answer.status === "fulfilled" ? answer.value : [],
+    );
+    if (addresses.length > 0) return addresses;
+    const silent = answers.some(
+      (answer) => answer.status === "rejected" && errorCode(answer.reason) === "ETIMEOUT",
+    );
+    if (silent) throw new Error("The name servers did not answer in time.");
+    return line(async () => (await lookup(host, { all: true })).map(({ address }) => address));
+  };
+}
+
+function errorCode(reason: unknown): unknown {
+  return reason instanceof Error && "code" in reason ? reason.code : undefined;
+}
+
+/** Runs at most `activeMax` tasks at once; the others wait in order of arrival. */
+function createLine(activeMax: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let active = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (active >= activeMax) await new Promise<void>((go) => waiting.push(go));
+    else active += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) active -= 1;
+      else next();
+    }
+  };
+}
+
+/** The reason for which a URL was refused. */
+type RefusalCode =
+  | "url_malformed"
+  | "url_scheme_not_allowed"
+  | "url_credentials_not_allowed"
+  | "url_fragment_not_allowed"
+  | "http_not_allowed"
+  | "host_not_allowed";
+
+interface Refused {
+  readonly allowed: false;
+  readonly code: RefusalCode;
+  /** Tells the merchant what to change. It never reveals the addresses of a name. */
+  readonly message: string;
+}
+
+/** A URL in valid form; its addresses are not vetted yet. */
+export interface Target {
+  readonly url: URL;
+  /** The host, without the brackets of an IPv6 address. */
+  readonly host: string;
+  /** True if the host is an IP address. */
+  readonly literal: boolean;
+  /** True for https. */
+  readonly secure: boolean;
+  readonly port: number;
+}
+
+const urlLengthMax = 2_048;
+const hostLengthMax = 253;
+const labelPattern = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
+
+function refuse(code: RefusalCode, message: string): Refused {
+  return { allowed: false, code, message };
+}
+
+export function isRefused(result: object): result is Refused {
+  return "allowed" in result && result.allowed === false;
+}
+
+/**
+ * Checks the form of a receiver's URL. The parser normalizes every spelling of an IPv4 address (decimal, hexadecimal,
+ * octal, short, percent-encoded, digits of other scripts) to dotted decimal, so the guard judges the parsed host, never
+ * the text.
+ */
+export function parseTarget(text: string): Target | Refused {
+  const malformed = refuse(
+    "url_malformed",
+    "Enter a complete URL such as https://example.com/webhooks.",
+  );
+  if (text.length > urlLengthMax) {
+    return refuse("url_malformed", `Enter a URL of at most ${String(urlLengthMax)} characters.`);
+  }
+  // The parser drops tabs and line breaks and reads a backslash as a slash, so the result would differ from the text.
+  if (/[\s\\\p{Cc}]/u.test(text)) return malformed;
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined) return malformed;
+  if (scheme !== "https" && scheme !== "http") {
+    return refuse("url_scheme_not_allowed", "Use a URL that begins with https://.");
+  }
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1];
+  if (authority === undefined || parseUrl(text) === null) return malformed;
+  if (authority.includes("@")) {
+    return refuse(
+      "url_credentials_not_allowed",
+      "Remove the user name and password: deliveries are signed instead.",
+    );
+  }
+  if (text.includes("#"))
+    return refuse(
+      "url_fragment_not_allowed",
+      "Remove the fragment (# and everything after it): it is never sent.",
+    );
+  const url = new URL(text);
+  // A single trailing dot only marks a fully qualified name.
+  if (url.hostname.endsWith(".")) url.hostname = url.hostname.slice(0, -1);
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const literal = isIP(host) !== 0;
+  const secure = url.protocol === "https:";
+  const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port);
+  if ((!literal && !isName(host)) || port === 0) return malformed;
+  return { url, host, literal, secure, port };
+}
+
+function isName(host: string): boolean {
+  return host.length <= hostLengthMax && host.split(".").every((label) => labelPattern.test(label));
 }

@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { findCurrency } from "../../kernel/money/asset.ts";
+import { findCurrency } from "../../kernel/money/money.ts";
 import { second } from "../../kernel/clock.ts";
-import { parsePercent } from "../../kernel/money/percent.ts";
-import { readRatio, type Ratio } from "../../kernel/money/ratio.ts";
+import { parsePercent, readRatio, type Ratio } from "../../kernel/money/ratio.ts";
 import { parseUrl } from "../../kernel/url.ts";
 import { suggestion } from "../config/files/did-you-mean.ts";
 import { parseYaml, type ParsedFile, type Report } from "../config/files/parse-yaml.ts";
@@ -262,3 +261,8 @@ export const noRates: RatesPlan = {
   jumpWindowMs: 86_400 * second,
   pairs: [],
 };
+
+/** Removes the pairs that have sources, for installations that fetch no rates. */
+export function withoutSources(plan: RatesPlan): RatesPlan {
+  return { ...plan, pairs: plan.pairs.filter(({ fixed }) => fixed !== null) };
+}

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { Defect } from "../../kernel/errors.ts";
-import { systemRandom } from "./random.ts";
+import { systemRandom } from "./tokens.ts";
 
 /**
  * A sealed text is the base64url of a version byte, the salt (only for a phrase), a nonce, the ciphertext and the tag

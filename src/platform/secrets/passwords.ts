@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { setRecent } from "../../kernel/recent.ts";
+import { setRecent } from "../../kernel/memo.ts";
 import { defineProblem, type FieldError } from "../../kernel/errors.ts";
 import { programFile } from "../files.ts";
 

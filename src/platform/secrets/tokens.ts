@@ -1,7 +1,29 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes, randomFillSync, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { assert } from "../../kernel/errors.ts";
 import type { RandomBytes } from "../../kernel/id.ts";
+
+/** Bytes that are drawn at once, because a call of the system costs more than they do. */
+const poolBytes = 4_096;
+/** Longer draws do not use the pool. */
+const pooledMax = 64;
+
+const pool = Buffer.alloc(poolBytes);
+let used = poolBytes;
+
+/** The system's source of randomness; nothing else reads it. */
+export const systemRandom: RandomBytes = (length) => {
+  if (length > pooledMax) return randomBytes(length);
+  if (used + length > poolBytes) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const drawn = Buffer.from(pool.subarray(used, used + length));
+  // The pool must not keep what may become a secret.
+  pool.fill(0, used, used + length);
+  used += length;
+  return drawn;
+};
 
 /** The kinds of opaque tokens and their prefixes, by which people and secret scanners recognize them. */
 export const tokenPrefixes = {

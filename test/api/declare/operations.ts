@@ -1,6 +1,6 @@
 import { pathParameters, type Operation } from "../../../src/api/declare/operation.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 
 const ids = createIds(systemRandom);
 

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { z } from "zod";
-import { presentRow } from "../../../src/api/declare/present.ts";
-import { datetime, moneyAnswer } from "../../../src/api/declare/record.ts";
+import { datetime, moneyAnswer, presentRow } from "../../../src/api/declare/record.ts";
 
 const Shown = z.object({
   id: z.string(),

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
-import { sendCsv } from "../../../src/api/pipeline/csv-answer.ts";
+import { sendCsv } from "../../../src/api/pipeline/answer.ts";
 import type { Exchange, RequestState } from "../../../src/api/pipeline/exchange.ts";
 import type { CsvCell } from "../../../src/kernel/csv.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";

@@ -19,7 +19,7 @@ import { countRows, dumpStore } from "../../support/store/dump.ts";
 import { rawExchange } from "../../support/raw-http.ts";
 import { eachServed } from "../../support/served.ts";
 import type { WriteContext } from "../../../src/platform/database/database.ts";
-import { idempotencyKeys } from "../../../src/platform/idempotency/table.ts";
+import { idempotencyKeys } from "../../../src/platform/idempotency.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { expectProblem } from "../problem.ts";
 

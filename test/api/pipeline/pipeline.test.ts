@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { approvedMerchant, register, type Person } from "../../support/app.ts";
 import { rawExchange } from "../../support/raw-http.ts";
 import { anyServed } from "../../support/served.ts";

@@ -6,8 +6,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { lockDataFolder } from "../../../src/cli/single-server.ts";
 import { newestVersion } from "../../../src/platform/database/schema.ts";
-import { openForReading, type ReadOnlyDatabase } from "../../../src/platform/database/read-only.ts";
-import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
+import {
+  openDatabase,
+  openForReading,
+  type ReadOnlyDatabase,
+  type StoreOptions,
+} from "../../../src/platform/database/open.ts";
 import { minute } from "../../../src/kernel/clock.ts";
 import { leases } from "../../../src/platform/jobs/table.ts";
 import { rowsOf, usePlaces } from "../../compose/backup/backups.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
+import { writeAlarms } from "../../../src/platform/chain/state/provider-health.ts";
 import { context, makeDesk } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
 

@@ -3,10 +3,10 @@ import { expect } from "chai";
 import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
-import { gapsOf, noteRefusals } from "../../../src/platform/chain/state/gaps.ts";
+import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
+import { gapsOf, noteRefusals } from "../../../src/platform/chain/state/reading-ranges.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
-import { openAlarms } from "../../../src/platform/chain/state/provider-store.ts";
+import { openAlarms } from "../../../src/platform/chain/state/provider-health.ts";
 import {
   makeFakeChain,
   startFakeNode,

@@ -4,7 +4,7 @@ import { comparedSettings } from "../../../src/compose/servers.ts";
 import { serverProbes } from "../../../src/features/admin/table.ts";
 import type { Clock } from "../../../src/kernel/clock.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
-import { systemContext } from "../../../src/platform/database/system-context.ts";
+import { systemContext } from "../../../src/platform/database/database.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { makeInstallation, type Installation } from "../../support/programs/program.ts";
 import { till } from "../../support/programs/till.ts";

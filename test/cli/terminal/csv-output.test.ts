@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { Interrupted } from "../../../src/api/declare/command.ts";
 import { printCsv } from "../../../src/cli/terminal/csv-output.ts";
 import { startProgress } from "../../../src/cli/terminal/progress.ts";
-import type { CsvContent } from "../../../src/api/declare/csv.ts";
+import type { CsvContent } from "../../../src/api/declare/operation.ts";
 import type { CsvCell } from "../../../src/kernel/csv.ts";
 import { screen } from "./screen.ts";
 

@@ -10,11 +10,10 @@ import {
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
-import { openForReading } from "../../../src/platform/database/read-only.ts";
-import type { StoreOptions } from "../../../src/platform/database/open.ts";
+import { openForReading, type StoreOptions } from "../../../src/platform/database/open.ts";
 import { tablesAt } from "../../../src/platform/database/transfer/rows.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { approvedMerchant, expectStatus, startApp } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { secret, serverSecret } from "../../support/secret.ts";

@@ -3,8 +3,11 @@ import { createHmac } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { createArchive, readArchive } from "../../../src/platform/backup/archive.ts";
-import { inspectBackup } from "../../../src/platform/backup/backup-file.ts";
+import {
+  createArchive,
+  inspectBackup,
+  readArchive,
+} from "../../../src/platform/backup/backup-file.ts";
 import { deriveKey } from "../../../src/platform/secrets/server-secret.ts";
 import { startApp } from "../../support/app.ts";
 import { serverSecret } from "../../support/secret.ts";

@@ -9,7 +9,7 @@ import { newestVersion } from "../../../src/platform/database/schema.ts";
 import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { serverSecret } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

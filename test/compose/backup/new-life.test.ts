@@ -3,7 +3,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";

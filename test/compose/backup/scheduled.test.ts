@@ -9,7 +9,7 @@ import { openDatabase } from "../../../src/platform/database/open.ts";
 import { serverSecret } from "../../support/secret.ts";
 import { day, hour, minute, systemClock } from "../../../src/kernel/clock.ts";
 import { createPrometheus } from "../../../src/platform/metrics/prometheus.ts";
-import { readBackupRecord } from "../../../src/platform/backup/record.ts";
+import { readBackupRecord } from "../../../src/platform/backup/history.ts";
 import { createLogger, silentLogger } from "../../../src/platform/logger/index.ts";
 import { movingClock, startApp, type TestApp } from "../../support/app.ts";
 import { anyStore, eachStore, testContext } from "../../support/store/stores.ts";

@@ -1,7 +1,7 @@
 // Replaces what differs from run to run in recorded requests and answers, so that the examples of the document are the
 // same after each recording and look like those of an instance on the internet.
 import { createHash } from "node:crypto";
-import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
+import { formatAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { day, hour, minute } from "../../../src/kernel/clock.ts";
 
 const digits = "0123456789abcdefghjkmnpqrstvwxyz";

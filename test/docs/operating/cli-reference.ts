@@ -1,6 +1,6 @@
 import type { Command as Program, Option } from "commander";
 import { exitCodes } from "../../../src/cli/failures/exit-codes.ts";
-import { allOptions, commonOptions } from "../../../src/platform/config/options.ts";
+import { allOptions, commonOptions } from "../../../src/platform/config/settings.ts";
 
 /** Renders docs/operating/cli.md from the tree of commands. */
 export function cliReference(program: Program): string {

@@ -1,6 +1,6 @@
 import type { Command as Program } from "commander";
 import { makeProgram } from "../../../src/cli/program.ts";
-import { allOptions } from "../../../src/platform/config/options.ts";
+import { allOptions } from "../../../src/platform/config/settings.ts";
 
 /** Thrown in place of a command's work. */
 class Parsed extends Error {}

@@ -12,7 +12,7 @@ import { groups, type Group, type Operation } from "../../../src/api/declare/ope
 import { CrossSiteForm, problemsOfAnyRequest } from "../../../src/api/declare/problems.ts";
 import { recordName } from "../../../src/api/declare/record.ts";
 import { problemsOf } from "../../../src/api/declare/responses.ts";
-import type { OperationExample } from "../../../src/api/document/examples.ts";
+import type { OperationExample } from "../../../src/api/document/openapi.ts";
 import type { ProblemDefinition } from "../../../src/kernel/errors.ts";
 import { clientName } from "../client/generate-client.ts";
 import { fieldTable, parameterTable, recordLink, typeInWords, type Schema } from "./fields.ts";

@@ -21,10 +21,9 @@ import {
 import { cronCheck, ratesCheck } from "../../../src/features/admin/status/work-checks.ts";
 import { serverProbes } from "../../../src/features/admin/table.ts";
 import { formatHead } from "../../../src/platform/audit/chain.ts";
-import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
+import { writeAlarms } from "../../../src/platform/chain/state/provider-health.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
-import { encodeAmount } from "../../../src/platform/database/schema/table.ts";
-import { meta } from "../../../src/platform/database/schema/meta.ts";
+import { encodeAmount, meta } from "../../../src/platform/database/schema/table.ts";
 import { everyMinute } from "../../../src/platform/jobs/cron-line.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
 import { unmarked } from "../../support/hold-marks.ts";

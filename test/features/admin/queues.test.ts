@@ -5,7 +5,7 @@ import { createIds } from "../../../src/kernel/id.ts";
 import type { Background } from "../../../src/platform/jobs/background.ts";
 import { queueWorkerName } from "../../../src/platform/jobs/queue.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);

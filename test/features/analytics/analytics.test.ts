@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { roles } from "../../../src/api/declare/permissions.ts";
-import { organizations } from "../../../src/features/organizations/table.ts";
+import { organizations } from "../../../src/features/organizations/store.ts";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { approve, platformKey } from "../../support/platform.ts";

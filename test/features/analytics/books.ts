@@ -13,7 +13,7 @@ import { makeMeter, meterInvoice } from "../../../src/features/usage/meter.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import type { Unsound } from "../../support/store/expect-store-is-consistent.ts";
 import { testContext } from "../../support/store/stores.ts";
 

@@ -18,7 +18,7 @@ import {
   type Measure,
   figureChanges,
   figures,
-} from "../../../src/features/usage/table.ts";
+} from "../../../src/features/usage/meter.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";

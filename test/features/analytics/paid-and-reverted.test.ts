@@ -12,7 +12,7 @@ import {
 import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

@@ -7,7 +7,7 @@ import {
   bucketsOf,
   planReading,
   TooManyBuckets,
-} from "../../../src/features/analytics/periods.ts";
+} from "../../../src/features/analytics/query.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 
 const start = Date.UTC(2026, 1, 27);

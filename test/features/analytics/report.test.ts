@@ -1,6 +1,10 @@
 import { expect } from "chai";
-import { columnChart, shareBar } from "../../../src/features/analytics/report/chart.ts";
-import { renderReport, type ReportFigures } from "../../../src/features/analytics/report/page.ts";
+import {
+  columnChart,
+  renderReport,
+  shareBar,
+  type ReportFigures,
+} from "../../../src/features/analytics/report.ts";
 
 const days = ["0.00", "120.50", "0.00", "7.25"].map((volume, place) => ({
   periodStart: `2031-01-0${String(place + 1)}T00:00:00.000Z`,

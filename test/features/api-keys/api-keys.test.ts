@@ -8,13 +8,13 @@ import {
   flushLastUses,
 } from "../../../src/features/api-keys/api-keys.ts";
 import { apiKeys, restoredKeys } from "../../../src/features/api-keys/store.ts";
-import { organizations } from "../../../src/features/organizations/table.ts";
+import { organizations } from "../../../src/features/organizations/store.ts";
 import type { Actor } from "../../../src/kernel/actor.ts";
 import { hour, minute, toIso } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { networksOf } from "../../../src/platform/config/enabled-networks.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { networksOf } from "../../../src/platform/config/config.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { stillClock } from "../../support/app.ts";
 import { appOf } from "../../support/context.ts";
 import { addOrganization } from "../../support/merchants.ts";

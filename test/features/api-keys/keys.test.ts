@@ -10,8 +10,7 @@ import { scopes } from "../../../src/api/declare/permissions.ts";
 import type { OperatorActor } from "../../../src/kernel/actor.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { newToken } from "../../../src/platform/secrets/tokens.ts";
+import { newToken, systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import {
   approvedMerchant,
   expectStatus,

@@ -5,9 +5,9 @@ import { roles } from "../../../src/api/declare/permissions.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { minute, second, systemClock } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
-import { createSealer } from "../../../src/platform/audit/sealer.ts";
+import { createSealer } from "../../../src/platform/audit/head.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
 import {
   expectStatus,

@@ -6,16 +6,21 @@ import { addOrganization } from "../../../src/features/organizations/organizatio
 import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { createApp, type Program } from "../../../src/compose/app.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import { parseHead, formatHead, genesis, hashOf } from "../../../src/platform/audit/chain.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import {
+  auditLogs,
+  formatHead,
+  genesis,
+  hashOf,
+  parseHead,
+} from "../../../src/platform/audit/chain.ts";
+import { createJournal } from "../../../src/platform/journal.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
-import { meta } from "../../../src/platform/database/schema/meta.ts";
+import { meta } from "../../../src/platform/database/schema/table.ts";
 import { createLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { fingerprint, formerFingerprint } from "../../../src/platform/secrets/server-secret.ts";
 import { startApp } from "../../support/app.ts";
 import { auditKey, secret, serverSecret } from "../../support/secret.ts";

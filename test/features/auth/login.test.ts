@@ -2,8 +2,7 @@ import { expect } from "chai";
 import { createPasswordReset } from "../../../src/features/auth/passwords.ts";
 import { minute } from "../../../src/kernel/clock.ts";
 import { passwordCost } from "../../../src/platform/secrets/passwords.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { newToken } from "../../../src/platform/secrets/tokens.ts";
+import { newToken, systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import {
   password,
   register,

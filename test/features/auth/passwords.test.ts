@@ -3,9 +3,8 @@ import { expect } from "chai";
 import { createPasswordReset, isUsable } from "../../../src/features/auth/passwords.ts";
 import { prunePasswordResets } from "../../../src/features/auth/retention.ts";
 import { day } from "../../../src/kernel/clock.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { newToken } from "../../../src/platform/secrets/tokens.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { newToken, systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
   expectStatus,
   password,

@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { expect } from "chai";
 import { createPasswordReset } from "../../../src/features/auth/passwords.ts";
 import { allOperations } from "../../../src/features/index.ts";
-import { readArchive } from "../../../src/platform/backup/archive.ts";
+import { readArchive } from "../../../src/platform/backup/backup-file.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { createLogger } from "../../../src/platform/logger/index.ts";
 import { back } from "../../compose/backup/backups.ts";

@@ -8,11 +8,11 @@ import {
 } from "../../../src/features/billing/table.ts";
 import { runBilling, type RunResult } from "../../../src/features/billing/lifecycle/worker.ts";
 import { periodAt } from "../../../src/features/billing/periods.ts";
-import { organizations } from "../../../src/features/organizations/table.ts";
+import { organizations } from "../../../src/features/organizations/store.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";

@@ -8,7 +8,7 @@ import {
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { StatementFailed, UniqueViolation } from "../../../src/platform/database/errors.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { addInvoice, platformInvoice, subscription } from "./balances/balance-fixture.ts";

@@ -28,10 +28,16 @@ import type {
   SubmittedTransaction,
 } from "../../../src/features/payments/payer-view.ts";
 import { sandboxOf } from "../../../src/features/payments/sandbox/sandbox.ts";
-import { findCurrency, tokenAsset, type Asset } from "../../../src/kernel/money/asset.ts";
+import {
+  findCurrency,
+  money,
+  parseMoney,
+  tokenAsset,
+  type Asset,
+  type Money,
+} from "../../../src/kernel/money/money.ts";
 import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import { money, parseMoney, type Money } from "../../../src/kernel/money/money.ts";
 import type { ConfiguredNetwork } from "../../../src/platform/config/config.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import type {
@@ -44,7 +50,7 @@ import {
   type SandboxPayment,
 } from "../../../src/platform/chain/sandbox/chain.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { appOf } from "../../support/context.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { serverSecret } from "../../support/secret.ts";

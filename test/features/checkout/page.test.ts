@@ -2,8 +2,7 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { decodeQR } from "qr/decode.js";
 import { hour, minute } from "../../../src/kernel/clock.ts";
-import { tokenAsset } from "../../../src/kernel/money/asset.ts";
-import { money } from "../../../src/kernel/money/money.ts";
+import { money, tokenAsset } from "../../../src/kernel/money/money.ts";
 import { catalogues } from "../../../src/features/checkout/page/languages.ts";
 import type { ClaimResult } from "../../../src/features/payments/hash-claims/status.ts";
 import {

@@ -11,7 +11,7 @@ import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

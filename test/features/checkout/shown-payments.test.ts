@@ -5,8 +5,7 @@ import {
   sumsByToken,
   transactionsOf,
 } from "../../../src/features/checkout/shown-payments.ts";
-import { tokenAsset } from "../../../src/kernel/money/asset.ts";
-import { formatMoney, money } from "../../../src/kernel/money/money.ts";
+import { formatMoney, money, tokenAsset } from "../../../src/kernel/money/money.ts";
 import { aHash, anInvoice, aPayment, inUsdt } from "./lab.ts";
 
 const idOf = (letter: string) => `pay_01jd7v0000000000000000000${letter}` as const;

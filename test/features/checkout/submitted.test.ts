@@ -11,7 +11,7 @@ import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute, second } from "../../../src/kernel/clock.ts";
 import { makeSandbox, type SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import {
   approvedMerchant,
   makeDefault,

@@ -2,8 +2,8 @@
 import { expect } from "chai";
 import { updateCustomer } from "../../../src/features/customers/customers.ts";
 import { roles } from "../../../src/api/declare/permissions.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import {
   expectStatus,
   register,

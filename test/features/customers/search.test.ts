@@ -1,17 +1,18 @@
 // The search for customers: which of them a query matches, and the candidates that the store finds for it.
 import { expect } from "chai";
 import type { App } from "../../../src/app.ts";
-import { createCustomer, updateCustomer } from "../../../src/features/customers/customers.ts";
 import {
+  createCustomer,
   customerTerms,
   isFoundCustomer,
   searchCustomers,
+  updateCustomer,
   type CustomerText,
-} from "../../../src/features/customers/search.ts";
+} from "../../../src/features/customers/customers.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { searchQuery } from "../../../src/kernel/search.ts";
 import type { Database, Reader } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { appOf } from "../../support/context.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { anyStore, testContext, whileBroken } from "../../support/store/stores.ts";

@@ -1,7 +1,6 @@
 // The cursors of events that are valid after restores.
 import { expect } from "chai";
-import { epochsAfter } from "../../../src/features/events/cursor-epochs.ts";
-import { listEvents } from "../../../src/features/events/events.ts";
+import { epochsAfter, listEvents } from "../../../src/features/events/events.ts";
 import { appOf } from "../../support/context.ts";
 import { serverSecret as secret } from "../../support/secret.ts";
 import { anyStore } from "../../support/store/stores.ts";

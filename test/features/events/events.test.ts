@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { eventTypes } from "../../../src/platform/events/catalogue.ts";
-import { createRelay } from "../../../src/platform/events/relay.ts";
+import { createRelay } from "../../../src/platform/events/outbox.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Id } from "../../../src/kernel/id.ts";

@@ -10,12 +10,15 @@ import { allOperations } from "../../../src/features/index.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { eventCatalogue, type EventType } from "../../../src/platform/events/catalogue.ts";
-import { eventBody } from "../../../src/platform/events/index.ts";
-import { linkLimits } from "../../../src/features/invoices/issuing/link-limits.ts";
+import {
+  createRelay,
+  eventBody,
+  events,
+  type Subscriber,
+} from "../../../src/platform/events/outbox.ts";
+import { linkLimits } from "../../../src/features/invoices/issuing/create.ts";
 import { delivererOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { fanOutEvents } from "../../../src/features/webhooks/delivery/fan-out.ts";
-import { createRelay, type Subscriber } from "../../../src/platform/events/relay.ts";
-import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus, legalFields, register } from "../../support/app.ts";
 import { formatted } from "../../support/formatted.ts";
 import { xpubs } from "../../support/merchants.ts";

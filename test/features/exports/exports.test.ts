@@ -1,6 +1,6 @@
 // CSV exports over HTTP: complete, equal to the API's records, confined to an organization, recorded.
 import { expect } from "chai";
-import type { CsvColumns } from "../../../src/api/declare/csv.ts";
+import type { CsvColumns } from "../../../src/api/declare/operation.ts";
 import { openExport, tableExports } from "../../../src/features/exports/exports.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { encodeAmount } from "../../../src/platform/database/schema/table.ts";

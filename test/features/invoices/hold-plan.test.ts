@@ -4,7 +4,7 @@ import { holdAmounts } from "../../../src/features/invoices/holds/holds.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import type { RowOf, SqlValue } from "../../../src/platform/database/schema/table.ts";
 import type { Tx } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { peggedToken, stated } from "../../support/pegged-token.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

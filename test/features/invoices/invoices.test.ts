@@ -13,11 +13,11 @@ import { archiveWallet, releaseWallet } from "../../../src/features/wallets/wall
 import { day, second } from "../../../src/kernel/clock.ts";
 import { defineProblem } from "../../../src/kernel/errors.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { stateTable } from "../../../src/platform/chain/state/network-state.ts";
-import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
-import { formatAddress } from "../../../src/platform/chain/tron/address.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { deriveAddress } from "../../../src/platform/chain/evm/addresses.ts";
+import { formatAddress } from "../../../src/platform/chain/tron/kind.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
 import { expectDigits } from "../../support/pegged-token.ts";

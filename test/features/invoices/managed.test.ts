@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { lockTerms } from "../../../src/features/invoices/settlement/settlement.ts";
 import { cancelInvoice, updateInvoice } from "../../../src/features/invoices/invoices.ts";
-import { figureChanges } from "../../../src/features/usage/table.ts";
+import { figureChanges } from "../../../src/features/usage/meter.ts";
 import { noPayments, type PaymentTotals } from "../../../src/features/invoices/rules.ts";
 import { presentInvoice } from "../../../src/features/invoices/records.ts";
 import {

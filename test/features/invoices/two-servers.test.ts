@@ -1,7 +1,7 @@
 // Two servers on one store issue invoices at the same time, and want the same amounts.
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
+import { formatAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import { dropDatabase, freshDatabase } from "../../support/store/postgres.ts";

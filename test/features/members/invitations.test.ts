@@ -1,9 +1,9 @@
 // Invitations over HTTP, on both databases: one token, one address, one use, and no way round the roles.
 import { expect } from "chai";
 import { roles, type Role } from "../../../src/api/declare/permissions.ts";
-import { invitationStatus } from "../../../src/features/members/rules.ts";
+import { invitationStatus } from "../../../src/features/members/records.ts";
 import { day } from "../../../src/kernel/clock.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
   expectStatus,
   password,

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { returnedMembers } from "../../../src/features/members/store.ts";
 import { roles, type Role } from "../../../src/api/declare/permissions.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
   expectStatus,
   register,

@@ -3,8 +3,8 @@ import { expect } from "chai";
 import {
   unapprovedBytesMax,
   unapprovedDraftsMax,
-} from "../../../src/features/organizations/allowance.ts";
-import { organizationAllowances } from "../../../src/features/organizations/table.ts";
+} from "../../../src/features/organizations/verification.ts";
+import { organizationAllowances } from "../../../src/features/organizations/store.ts";
 import { expectProblem } from "../../api/problem.ts";
 import { expectStatus, register, startApp, type Answer, type Person } from "../../support/app.ts";
 import { platformAdmin } from "../../support/platform.ts";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { readImageHeader } from "../../../src/features/organizations/branding/image-header.ts";
-import { readLogo } from "../../../src/features/organizations/branding/logos.ts";
+import { readImageHeader, readLogo } from "../../../src/features/organizations/logos.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
 
 const png = aPng(64, 96);

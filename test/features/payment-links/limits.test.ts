@@ -2,11 +2,8 @@
 import { expect } from "chai";
 import { LinkLimitReached } from "../../../src/features/invoices/errors.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
-import {
-  linkLimits,
-  withinLinkLimits,
-} from "../../../src/features/invoices/issuing/link-limits.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { linkLimits, withinLinkLimits } from "../../../src/features/invoices/issuing/create.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { approvedMerchant, startApp, type Person, type TestApp } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { normalizeEntered, readAmounts } from "../../../src/features/payment-links/terms.ts";
 import { defineProblem, type Problem } from "../../../src/kernel/errors.ts";
-import { findCurrency } from "../../../src/kernel/money/asset.ts";
-import { parseMoney } from "../../../src/kernel/money/money.ts";
+import { findCurrency, parseMoney } from "../../../src/kernel/money/money.ts";
 import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
 import { refusal } from "../../support/invoice-services-fixture.ts";
 

@@ -5,7 +5,7 @@ import { holds } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { listTransfers } from "../../../src/features/payments/inbox/transfers.ts";
 import { day, hour, second } from "../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { UniqueViolation } from "../../../src/platform/database/errors.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";

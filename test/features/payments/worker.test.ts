@@ -10,7 +10,7 @@ import { systemActor } from "../../../src/kernel/actor.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
-import { alarmTable, openAlarms } from "../../../src/platform/chain/state/provider-store.ts";
+import { alarmTable, openAlarms } from "../../../src/platform/chain/state/provider-health.ts";
 import type { Worker } from "../../../src/platform/jobs/background.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { leases } from "../../../src/platform/jobs/table.ts";

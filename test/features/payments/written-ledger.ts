@@ -20,13 +20,17 @@ import type { Guard } from "../../../src/features/payments/watcher/recorder.ts";
 import { createRefund, rejectRefund, sendRefund } from "../../../src/features/refunds/refunds.ts";
 import { examineRefunds } from "../../../src/features/refunds/verification/examiner.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
-import type { Address, ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
+import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
+import {
+  numbered,
+  type Address,
+  type ChainClient,
+  type Receipt,
+} from "../../../src/platform/chain/client.ts";
 import { findToken } from "../../../src/platform/chain/networks.ts";
-import { numbered } from "../../../src/platform/chain/transfer-identity.ts";
 import { networkState, stateTable } from "../../../src/platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { testContext } from "../../support/store/stores.ts";

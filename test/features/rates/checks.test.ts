@@ -7,7 +7,7 @@ import {
   refreshDueRates,
   refreshRates,
 } from "../../../src/features/rates/rates.ts";
-import { rateBook } from "../../../src/features/rates/table.ts";
+import { rateBook } from "../../../src/features/rates/store.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { readRatio } from "../../../src/kernel/money/ratio.ts";
 import type { Config } from "../../../src/platform/config/config.ts";

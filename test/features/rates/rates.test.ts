@@ -15,7 +15,7 @@ import {
   ratesHealth,
   refreshRates,
 } from "../../../src/features/rates/rates.ts";
-import { formatRate } from "../../../src/kernel/money/rate.ts";
+import { formatRate } from "../../../src/kernel/money/ratio.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import {
   approvedMerchant,

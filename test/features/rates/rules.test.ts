@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { formatRate } from "../../../src/kernel/money/rate.ts";
-import { ratio, readRatio } from "../../../src/kernel/money/ratio.ts";
+import { formatRate, ratio, readRatio } from "../../../src/kernel/money/ratio.ts";
 import {
   afterCheck,
   combine,

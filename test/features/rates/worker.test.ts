@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ratesWorkers } from "../../../src/features/rates/api.ts";
-import { rateBook } from "../../../src/features/rates/table.ts";
+import { rateBook } from "../../../src/features/rates/store.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import { ratio } from "../../../src/kernel/money/ratio.ts";
 import type { Config } from "../../../src/platform/config/config.ts";

@@ -1,15 +1,15 @@
 // The sums that a write adds to the figures of invoices and payments.
 import { expect } from "chai";
 import {
+  figureChanges,
   makeMeter,
   type MeteredInvoice,
   type MeteredPayment,
 } from "../../../src/features/usage/meter.ts";
-import { figureChanges } from "../../../src/features/usage/table.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 const noon = Date.UTC(2031, 0, 31, 12);

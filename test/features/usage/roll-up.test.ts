@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { figuresWorker, rollUpAll } from "../../../src/features/usage/roll-up.ts";
-import { figureChanges, figures } from "../../../src/features/usage/table.ts";
+import { figureChanges, figures } from "../../../src/features/usage/meter.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { second } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import type { RowOf } from "../../../src/platform/database/schema/table.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { stillClock } from "../../support/app.ts";
 import { appOf } from "../../support/context.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { App } from "../../../src/app.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
 import { UniqueViolation } from "../../../src/platform/database/errors.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { events } from "../../../src/platform/events/table.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
 import { findWallet, raisePaidIndexes } from "../../../src/features/wallets/store.ts";
@@ -15,14 +15,13 @@ import {
   createWallet,
   listWallets,
   releaseWallet,
+  takeAddresses,
 } from "../../../src/features/wallets/wallets.ts";
-import { takeAddresses } from "../../../src/features/wallets/ownership.ts";
 import { continueIndexes } from "../../../src/features/wallets/after-restore.ts";
 import { hasWideGap } from "../../../src/features/wallets/rules.ts";
-import { organizations } from "../../../src/features/organizations/table.ts";
+import { organizations } from "../../../src/features/organizations/store.ts";
 import { walletClaims, wallets } from "../../../src/features/wallets/table.ts";
-import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
-import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
+import { deriveAddress, formatAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { evmKind } from "../../../src/platform/chain/evm/kind.ts";
 import { tronKind } from "../../../src/platform/chain/tron/kind.ts";
 import { appOf } from "../../support/context.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../src/features/webhooks/deliveries.ts";
 import { notFailing } from "../../../src/features/webhooks/endpoints/failure-policy.ts";
 import { presentDelivery } from "../../../src/features/webhooks/records.ts";
-import type { Attempt } from "../../../src/features/webhooks/delivery/attempt.ts";
+import type { Attempt } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { deliveryBacklog } from "../../../src/features/webhooks/delivery/backlog.ts";
 import {
   broughtForwardMax,
@@ -32,11 +32,11 @@ import {
   webhookEndpoints,
 } from "../../../src/features/webhooks/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";

@@ -13,10 +13,13 @@ import {
   type SlotUse,
   type Health,
 } from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
-import type { Attempt } from "../../../src/features/webhooks/delivery/attempt.ts";
-import { demandOf, turnOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
+import {
+  createEndpointRateLimit,
+  demandOf,
+  turnOf,
+  type Attempt,
+} from "../../../src/features/webhooks/delivery/deliverer.ts";
 import type { EndpointBacklog } from "../../../src/features/webhooks/delivery/leases.ts";
-import { createEndpointRateLimit } from "../../../src/features/webhooks/delivery/rate-limit.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { day, minute, second } from "../../../src/kernel/clock.ts";
 

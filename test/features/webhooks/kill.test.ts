@@ -6,7 +6,7 @@ import { endpointConcurrencyMax } from "../../../src/features/webhooks/delivery/
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
 import { compiledProgram } from "../../support/programs/built.ts";
 import { endWithThisProcess } from "../../support/programs/guard.ts";

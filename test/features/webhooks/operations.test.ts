@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { roles } from "../../../src/api/declare/permissions.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import {
   approvedMerchant,
   expectStatus,

@@ -14,9 +14,8 @@ import {
 import { day, hour, minute } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { eventKeptFor, pruneEvents } from "../../../src/platform/events/retention.ts";
-import { events } from "../../../src/platform/events/table.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { eventKeptFor, events, pruneEvents } from "../../../src/platform/events/outbox.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

@@ -4,7 +4,7 @@ import { wipeOldSecrets } from "../../../src/features/webhooks/delivery/retentio
 import { rotateWebhookSecret } from "../../../src/features/webhooks/endpoints.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { expectProblem, pointersOf, withoutRequest } from "../../api/problem.ts";
 import { startReceiver as startRecorder, type Receiver } from "../../platform/outbound/receiver.ts";

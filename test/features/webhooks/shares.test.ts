@@ -1,8 +1,7 @@
 // Organizations that share the slots of webhooks, of which one has receivers that answer late.
 import { expect } from "chai";
-import { organizations } from "../../../src/features/organizations/table.ts";
-import { slowAfterMs } from "../../../src/features/webhooks/delivery/attempt.ts";
-import type { Deliverer } from "../../../src/features/webhooks/delivery/deliverer.ts";
+import { organizations } from "../../../src/features/organizations/store.ts";
+import { slowAfterMs, type Deliverer } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { findBacklogs, leaseDue } from "../../../src/features/webhooks/delivery/leases.ts";
 import { createWebhookEndpoint } from "../../../src/features/webhooks/endpoints.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../src/features/webhooks/table.ts";
@@ -10,7 +9,7 @@ import { day, minute } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import type { Database, Reader, Tx } from "../../../src/platform/database/database.ts";
 import type { SqlValue } from "../../../src/platform/database/schema/table.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";

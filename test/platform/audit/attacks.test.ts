@@ -3,22 +3,20 @@
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
-import { auditChecks } from "../../../src/platform/audit/checks.ts";
+import { auditChecks, verifyAudit, type AuditFault } from "../../../src/platform/audit/verify.ts";
 import {
+  auditLogs,
   formatHead,
   genesis,
   hashOf,
   type AuditRow,
   type ChainHead,
 } from "../../../src/platform/audit/chain.ts";
-import { keyChain } from "../../../src/platform/audit/head.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
-import { sealAll } from "../../../src/platform/audit/sealer.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
-import { verifyAudit, type AuditFault } from "../../../src/platform/audit/verify.ts";
-import { meta } from "../../../src/platform/database/schema/meta.ts";
+import { keyChain, sealAll } from "../../../src/platform/audit/head.ts";
+import { createJournal } from "../../../src/platform/journal.ts";
+import { meta } from "../../../src/platform/database/schema/table.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import {
+  auditLogs,
   formatHead,
   genesis,
   hashOf,
@@ -10,14 +11,12 @@ import {
   type AuditRow,
   type ChainHead,
 } from "../../../src/platform/audit/chain.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
-import { readHead } from "../../../src/platform/audit/head.ts";
-import { createSealer, sealAll } from "../../../src/platform/audit/sealer.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { createJournal } from "../../../src/platform/journal.ts";
+import { createSealer, readHead, sealAll } from "../../../src/platform/audit/head.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { parseNetworks } from "../../../src/platform/chain/network-table.ts";
-import { formatAddress } from "../../../src/platform/chain/tron/address.ts";
+import { formatAddress } from "../../../src/platform/chain/tron/kind.ts";
 import {
   addressLink,
   findToken,

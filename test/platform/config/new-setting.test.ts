@@ -5,10 +5,8 @@ import { join } from "node:path";
 import { loadConfig } from "../../../src/platform/config/load.ts";
 import { settingsReference } from "../../../src/platform/config/reference.ts";
 import { ConfigError } from "../../../src/platform/config/config.ts";
-import { allOptions } from "../../../src/platform/config/options.ts";
-import { declareSettings } from "../../../src/platform/config/setting.ts";
-import { settings } from "../../../src/platform/config/settings.ts";
-import { wholeNumber } from "../../../src/platform/config/value-type.ts";
+import { allOptions, settings } from "../../../src/platform/config/settings.ts";
+import { declareSettings, wholeNumber } from "../../../src/platform/config/setting.ts";
 
 const declared = {
   ...settings,

@@ -1,9 +1,12 @@
 import { expect } from "chai";
-import { allOptions, commonOptions } from "../../../src/platform/config/options.ts";
+import { allOptions, commonOptions, settings } from "../../../src/platform/config/settings.ts";
 import { settingsReference } from "../../../src/platform/config/reference.ts";
-import { flagProperty, type Setting } from "../../../src/platform/config/setting.ts";
-import { settings } from "../../../src/platform/config/settings.ts";
-import { readValue, wordsOf } from "../../../src/platform/config/value-type.ts";
+import {
+  flagProperty,
+  readValue,
+  wordsOf,
+  type Setting,
+} from "../../../src/platform/config/setting.ts";
 
 /** The settings on which operators' scripts rely; their names never change. */
 const relied =

@@ -1,5 +1,6 @@
 import {
   amount,
+  columnTypes,
   flag,
   integer,
   json,
@@ -11,7 +12,6 @@ import {
 } from "../../../src/platform/database/schema/table.ts";
 import { columns, decodeRows } from "../../../src/platform/database/schema/statements.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
-import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
 import { testContext } from "../../support/store/stores.ts";
 
 /** A test table with a column of every kind. */

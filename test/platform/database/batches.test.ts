@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { batchesOf } from "../../../src/platform/database/query/batches.ts";
+import { batchesOf } from "../../../src/platform/database/query/lists.ts";
 
 describe("the batches of a query", () => {
   async function walk(count: number, size: number) {

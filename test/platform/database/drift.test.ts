@@ -5,12 +5,12 @@ import { expect } from "chai";
 import "../../../src/compose/app.ts";
 import {
   columnName,
+  columnTypes,
   declaredTables,
   type Column,
   type Table,
 } from "../../../src/platform/database/schema/table.ts";
 import type { Database, Dialect } from "../../../src/platform/database/database.ts";
-import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
 import { describeSchema } from "../../support/store/describe-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

@@ -5,7 +5,7 @@ import {
   byTime,
   keyAt,
   positionOf,
-} from "../../../src/platform/database/query/list-order.ts";
+} from "../../../src/platform/database/query/lists.ts";
 
 describe("the position of a row in a list", () => {
   it("is parsed to the key from which it was built", () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { databaseUrl, readValue, showValue } from "../../../src/platform/config/value-type.ts";
+import { databaseUrl, readValue, showValue } from "../../../src/platform/config/setting.ts";
 import {
   nameOfPostgres,
   parsePostgresUrl,

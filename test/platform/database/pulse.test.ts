@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { makePulse } from "../../../src/platform/database/postgres/pulse.ts";
-import { knock } from "../../../src/platform/database/postgres/pool.ts";
+import { knock, makePulse } from "../../../src/platform/database/postgres/open.ts";
 import { until } from "../../support/until.ts";
 
 const limits = { quietMs: 5, probeMs: 20, checkMs: 5, lateMs: 60_000 };

@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import { openForReading } from "../../../src/platform/database/read-only.ts";
+import { openForReading, type StoreOptions } from "../../../src/platform/database/open.ts";
 import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
-import type { StoreOptions } from "../../../src/platform/database/open.ts";
-import { meta } from "../../../src/platform/database/schema/meta.ts";
+import { meta } from "../../../src/platform/database/schema/table.ts";
 import { schemaVersions } from "../../../src/platform/database/schema/migrate.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

@@ -15,7 +15,7 @@ import {
 } from "sequelize";
 import sqlite3 from "sqlite3";
 import { Defect } from "../../../src/kernel/errors.ts";
-import { driverError } from "../../../src/platform/database/driver-error.ts";
+import { driverError } from "../../../src/platform/database/errors.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import { dropDatabase, freshDatabase } from "../../support/store/postgres.ts";

@@ -2,9 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import pg from "pg";
-import { openDatabase } from "../../../src/platform/database/open.ts";
+import { openDatabase, openForReading } from "../../../src/platform/database/open.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { openForReading } from "../../../src/platform/database/read-only.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import { startPostgres, type PostgresServer } from "../../support/store/postgres.ts";
 import {

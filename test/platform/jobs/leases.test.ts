@@ -4,7 +4,7 @@ import { day, minute } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { createLeases, LeaseLost, type Leases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { movingClock, type MovingClock } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

@@ -3,7 +3,11 @@ import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
-import { leaseJobs, forgetJobs } from "../../../src/platform/jobs/job-leases.ts";
+import {
+  createQueueWorker,
+  forgetJobs,
+  leaseJobs,
+} from "../../../src/platform/jobs/queue-worker.ts";
 import { createCron } from "../../../src/platform/jobs/cron.ts";
 import { everyHour } from "../../../src/platform/jobs/cron-line.ts";
 import {
@@ -13,10 +17,9 @@ import {
   type JobHandler,
   type NewJob,
 } from "../../../src/platform/jobs/queue.ts";
-import { createQueueWorker } from "../../../src/platform/jobs/queue-worker.ts";
 import { jobs as jobTable } from "../../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { movingClock, stillClock, type MovingClock } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";

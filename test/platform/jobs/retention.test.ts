@@ -8,7 +8,7 @@ import {
   pruneFailedJobs,
 } from "../../../src/platform/jobs/retention.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);

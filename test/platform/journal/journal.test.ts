@@ -1,10 +1,10 @@
 // The journal: one call records a change in the audit log and raises its events.
 import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
-import { auditLogs } from "../../../src/platform/audit/table.ts";
-import { events } from "../../../src/platform/events/table.ts";
-import { createJournal, type JournalEntry } from "../../../src/platform/journal/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { auditLogs } from "../../../src/platform/audit/chain.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
+import { createJournal, type JournalEntry } from "../../../src/platform/journal.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 anyStore("a change recorded in the journal", (store) => {

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
-import { createLogger, silentLogger } from "../../../src/platform/logger/index.ts";
+import { createLogger, lineBytesMax, silentLogger } from "../../../src/platform/logger/index.ts";
 import type { LogLevel } from "../../../src/platform/logger/levels.ts";
-import { lineBytesMax } from "../../../src/platform/logger/line.ts";
 import { compiledProgram } from "../../support/programs/built.ts";
 
 /** Returns a logger with a fixed time, and the lines that it writes. */

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { createGuard, type Guard } from "../../../src/platform/outbound/guard.ts";
-import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
+import { createGuard, type Guard, type Resolve } from "../../../src/platform/outbound/guard.ts";
 import { hostileUrls } from "./hostile-urls.ts";
 
 const names: Readonly<Record<string, readonly string[]>> = {

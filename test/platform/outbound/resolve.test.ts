@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { createSocket } from "node:dgram";
-import { createGuard } from "../../../src/platform/outbound/guard.ts";
-import { createResolve } from "../../../src/platform/outbound/resolve.ts";
+import { createGuard, createResolve } from "../../../src/platform/outbound/guard.ts";
 import { patienceMs, until } from "../../support/until.ts";
 
 /** The records of the name server: addresses, `null` for a name that does not exist; a missing entry gets no answer. */

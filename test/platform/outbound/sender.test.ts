@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
+import type { Resolve } from "../../../src/platform/outbound/guard.ts";
 import { expiredCertificate, receiverCertificate } from "./certificate.ts";
 import { startReceiver } from "./receiver.ts";
 import { body, expectError, post, toLoopback, useSending } from "./sending.ts";

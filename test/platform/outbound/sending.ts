@@ -1,13 +1,12 @@
 import { expect } from "chai";
 import { hour, systemClock } from "../../../src/kernel/clock.ts";
-import { createGuard } from "../../../src/platform/outbound/guard.ts";
-import type { SenderLimits } from "../../../src/platform/outbound/limits.ts";
-import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
+import { createGuard, type Resolve } from "../../../src/platform/outbound/guard.ts";
 import {
   createSender,
   type OutboundRequest,
   type OutboundResult,
   type Sender,
+  type SenderLimits,
 } from "../../../src/platform/outbound/sender.ts";
 import { startPeer, startReceiver, type Receiver, type Respond } from "./receiver.ts";
 

@@ -5,7 +5,7 @@ import {
   sign,
   verify,
 } from "../../../src/platform/outbound/standard-webhooks.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 
 const text = JSON.stringify({
   type: "invoice.paid",

@@ -1,8 +1,12 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { compareRatios, ratio, readRatio } from "../../../src/kernel/money/ratio.ts";
-import { noRates, parseRates, type RatesPlan } from "../../../src/platform/rates/plan.ts";
-import { withoutSources } from "../../../src/platform/rates/without-sources.ts";
+import {
+  noRates,
+  parseRates,
+  withoutSources,
+  type RatesPlan,
+} from "../../../src/platform/rates/plan.ts";
 
 const symbols = new Set(["USDT", "WBTC"]);
 

@@ -1,8 +1,8 @@
 // The shipped rates file, against responses in the documented format of each provider, through the real HTTP client.
 import { expect } from "chai";
-import { formatRate } from "../../../src/kernel/money/rate.ts";
+import { formatRate } from "../../../src/kernel/money/ratio.ts";
 import { parseRates, type RatesPlan } from "../../../src/platform/rates/plan.ts";
-import { createPoller } from "../../../src/platform/rates/poller.ts";
+import { createPoller } from "../../../src/platform/rates/source.ts";
 import { kinds, startRateSources, type RateSources } from "../../support/rate-sources.ts";
 
 const second = 1_000;

@@ -4,14 +4,14 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { readRatio, ratio } from "../../../src/kernel/money/ratio.ts";
-import { parseExactJson } from "../../../src/platform/rates/exact-json.ts";
-import type { RatePair, RateSource } from "../../../src/platform/rates/plan.ts";
 import {
   loadAnswer,
+  parseExactJson,
   readAnswer,
   SourceFault,
   type RateFetch,
 } from "../../../src/platform/rates/source.ts";
+import type { RatePair, RateSource } from "../../../src/platform/rates/plan.ts";
 
 const at = Date.parse("2026-11-22T10:00:00Z");
 

@@ -1,4 +1,4 @@
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { fingerprint, loadServerSecret } from "../../../src/platform/secrets/server-secret.ts";
 
 /** A program that loads the secret of a data folder and prints its fingerprint. */

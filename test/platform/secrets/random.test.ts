@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 
 describe("the system's randomness", () => {
   it("returns the requested number of bytes, never the same ones twice", () => {

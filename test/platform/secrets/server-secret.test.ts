@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import type { Problem } from "../../../src/kernel/errors.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import {
   deriveKey,
   fingerprint,

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import {
   hashToken,
   isSameSecret,
   newToken,
   parseToken,
   refreshSuccessor,
+  systemRandom,
   tokenPrefixes,
   type TokenKind,
 } from "../../../src/platform/secrets/tokens.ts";

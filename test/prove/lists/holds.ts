@@ -12,7 +12,7 @@ import type { Id } from "../../../src/kernel/id.ts";
 import { migrate } from "../../../src/platform/database/schema.ts";
 import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { startPostgres } from "../../support/store/postgres.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { testContext } from "../../support/store/stores.ts";

@@ -3,10 +3,10 @@
 import { createWebhookEndpoint } from "../../../src/features/webhooks/endpoints.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import type { EventType } from "../../../src/platform/events/catalogue.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
+import { createJournal } from "../../../src/platform/journal.ts";
 import { createPrometheus } from "../../../src/platform/metrics/prometheus.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { approvedMerchant, startApp, type AppOptions } from "../../support/app.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { testContext } from "../../support/store/stores.ts";

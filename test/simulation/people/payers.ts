@@ -4,7 +4,7 @@ import {
 } from "../../../src/features/checkout/checkouts.ts";
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import type { Address } from "../../../src/platform/chain/client.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { encodeAmount } from "../../../src/platform/database/schema/table.ts";
 import { testContext } from "../../support/store/stores.ts";
 import type { Sending } from "../chain.ts";

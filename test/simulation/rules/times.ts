@@ -1,7 +1,7 @@
 import type { holds } from "../../../src/features/invoices/table.ts";
 import { payments } from "../../../src/features/payments/table.ts";
 import { hour, toIso, type Instant } from "../../../src/kernel/clock.ts";
-import { events } from "../../../src/platform/events/table.ts";
+import { events } from "../../../src/platform/events/outbox.ts";
 import type { RowOf } from "../../../src/platform/database/schema/table.ts";
 import type { Invoice } from "../deeds.ts";
 import type { World } from "../world.ts";

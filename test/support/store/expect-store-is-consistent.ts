@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { verifyStore, type CheckResult } from "../../../src/compose/checks.ts";
-import { openForReading } from "../../../src/platform/database/read-only.ts";
+import { openForReading, type StoreOptions } from "../../../src/platform/database/open.ts";
 import type { Reader } from "../../../src/platform/database/database.ts";
-import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { auditKey } from "../secret.ts";
 
 /** Rows that tests leave in a store and that Till alone would never write. */

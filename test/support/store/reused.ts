@@ -3,8 +3,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { directOf } from "../../../src/platform/database/postgres/standalone.ts";
-import { readAsSqliteDoes } from "../../../src/platform/database/postgres/types.ts";
-import { makeReader } from "../../../src/platform/database/query/reader.ts";
+import { readAsSqliteDoes } from "../../../src/platform/database/postgres/client.ts";
+import { makeReader } from "../../../src/platform/database/query/statement.ts";
 import type { Reader } from "../../../src/platform/database/database.ts";
 import { dropDatabase, freshDatabase } from "./postgres.ts";
 

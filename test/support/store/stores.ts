@@ -11,10 +11,10 @@ import type {
   Database,
   Dialect,
   Reader,
+  StoreLimits,
   Tx,
   WriteContext,
 } from "../../../src/platform/database/database.ts";
-import type { StoreLimits } from "../../../src/platform/database/limits.ts";
 import { describeOnPostgres } from "./describe-on-postgres.ts";
 import { dropDatabase, freshDatabase, postgresUnavailableReason } from "./postgres.ts";
 import { takeDatabase } from "./reused.ts";

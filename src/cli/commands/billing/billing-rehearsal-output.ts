@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { section, type Section } from "../../../api/declare/command.ts";
 import type { Rehearsal } from "../../../compose/rehearsal/rehearse-billing.ts";
-import { makeMonthlySums, type MonthlySum } from "../../../features/billing/rehearsal/sums.ts";
-import type { RehearsalPlan } from "../../../features/billing/rehearsal/rehearsal.ts";
-import type {
-  RehearsedEvent,
-  RehearsedFailure,
-  RehearsedInvoice,
+import {
+  makeMonthlySums,
+  type MonthlySum,
+  type RehearsedEvent,
+  type RehearsedFailure,
+  type RehearsedInvoice,
 } from "../../../features/billing/rehearsal/report.ts";
+import type { RehearsalPlan } from "../../../features/billing/rehearsal/rehearsal.ts";
 import { toIso } from "../../../kernel/clock.ts";
 import { printSection } from "../../terminal/output.ts";
 import type { Terminal } from "../../terminal/terminal.ts";

@@ -8,7 +8,7 @@ import { nextInvoicesCommand } from "../../../features/billing/commands.ts";
 import { systemClock } from "../../../kernel/clock.ts";
 import type { Config } from "../../../platform/config/config.ts";
 import { createLogger } from "../../../platform/logger/index.ts";
-import { systemRandom } from "../../../platform/secrets/random.ts";
+import { systemRandom } from "../../../platform/secrets/tokens.ts";
 import type { Options } from "../../command-words.ts";
 import { UsageError } from "../../failures/refusals.ts";
 import { runFeatureCommand } from "../../feature-command.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Id } from "../../../kernel/id.ts";
-import { lockFile } from "../../../platform/database/sqlite/file-lock.ts";
+import { lockFile } from "../../../platform/database/sqlite/standalone.ts";
 
 // Each run of `till webhook listen` keeps a locked, empty file in the data folder, whose name says which endpoint the
 // run makes. The operating system ends the lock with the process, so nothing else has to prove that a run was killed.

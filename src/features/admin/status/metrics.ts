@@ -1,8 +1,7 @@
 import type { App } from "../../../app.ts";
-import { readBackupRecord } from "../../../platform/backup/record.ts";
-import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
-import type { MetricGroup } from "../../../platform/metrics/metrics.ts";
-import { ageOf, alone, gauge } from "../../../platform/metrics/read-metrics.ts";
+import { readBackupRecord } from "../../../platform/backup/history.ts";
+import { oldestWaitingEvent } from "../../../platform/events/outbox.ts";
+import { ageOf, alone, gauge, type MetricGroup } from "../../../platform/metrics/metrics.ts";
 import { readBacklogs, readLastReport } from "./stored-status.ts";
 
 /** The backlogs of the relay, the webhooks and the queues. */

@@ -2,16 +2,17 @@ import { statfs } from "node:fs/promises";
 import type { App } from "../../../app.ts";
 import { minute, second, type Instant } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
-import { tokenAsset } from "../../../kernel/money/asset.ts";
-import { formatMoney, money } from "../../../kernel/money/money.ts";
+import { formatMoney, money, tokenAsset } from "../../../kernel/money/money.ts";
 import { claimedHead } from "../../../platform/audit/head.ts";
-import { readBackupRecord } from "../../../platform/backup/record.ts";
-import type { WriteContext } from "../../../platform/database/database.ts";
+import { readBackupRecord } from "../../../platform/backup/history.ts";
+import {
+  probeWrite,
+  systemContext,
+  type WriteContext,
+} from "../../../platform/database/database.ts";
 import { StatementFailed } from "../../../platform/database/errors.ts";
-import { probeWrite } from "../../../platform/database/probe.ts";
 import { pendingMigrations } from "../../../platform/database/schema.ts";
-import { systemContext } from "../../../platform/database/system-context.ts";
-import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
+import { oldestWaitingEvent } from "../../../platform/events/outbox.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
 import { lastTime } from "../../../platform/jobs/cron-line.ts";
 import type { CronTask } from "../../../platform/jobs/cron.ts";

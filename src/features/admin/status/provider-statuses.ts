@@ -1,6 +1,6 @@
 import type { App } from "../../../app.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
-import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/provider-store.ts";
+import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/provider-health.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
 import { networkReadersOf } from "../../payments/networks/readers.ts";
 import { watchWorkerName } from "../../payments/wake.ts";

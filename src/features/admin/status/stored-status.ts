@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { toIso, type Instant } from "../../../kernel/clock.ts";
 import { claimedHead } from "../../../platform/audit/head.ts";
 import type { Reader } from "../../../platform/database/database.ts";
-import { jobDepths, type QueueDepth } from "../../../platform/jobs/inspection.ts";
+import { jobDepths, type QueueDepth } from "../../../platform/jobs/queue.ts";
 import { deliveryBacklog, type DeliveryBacklog } from "../../webhooks/delivery/backlog.ts";
 import type { AdminOperationsStatusRecord } from "../oversight-records.ts";
 import { serverProbes } from "../table.ts";

@@ -1,9 +1,8 @@
 import { hour, minute, toIso, type Instant } from "../../../kernel/clock.ts";
-import type { BackupRecord } from "../../../platform/backup/record.ts";
+import type { BackupRecord } from "../../../platform/backup/history.ts";
 import type { Database } from "../../../platform/database/database.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
-import { headBroken, readHead } from "../../../platform/audit/head.ts";
-import { oldestUnsealed } from "../../../platform/audit/sealer.ts";
+import { headBroken, oldestUnsealed, readHead } from "../../../platform/audit/head.ts";
 import { lastRuns, type CronTask } from "../../../platform/jobs/cron.ts";
 import { intervalOf } from "../../../platform/jobs/cron-line.ts";
 import type { RatesHealth } from "../../rates/rates.ts";

@@ -2,16 +2,21 @@ import type { App, InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { invalidField, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { findCurrency, type Asset } from "../../../kernel/money/asset.ts";
 import {
+  findCurrency,
   formatMoney,
   money,
   parseMoneyField,
   sum,
+  type Asset,
   type Money,
 } from "../../../kernel/money/money.ts";
-import { formatPercent, parsePercentField } from "../../../kernel/money/percent.ts";
-import { magnitude, powerOfTen } from "../../../kernel/money/ratio.ts";
+import {
+  formatPercent,
+  magnitude,
+  parsePercentField,
+  powerOfTen,
+} from "../../../kernel/money/ratio.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
 import { encodeAmount } from "../../../platform/database/schema/table.ts";
 import type { Reader, WriteContext } from "../../../platform/database/database.ts";
@@ -28,8 +33,7 @@ import type {
   GiveCreditInput,
   GiveDiscountInput,
 } from "../operator/admin-records.ts";
-import { listEntries } from "./store.ts";
-import { addAdjustment, creatorOf, grantCredit, grantDiscount } from "./balances.ts";
+import { addAdjustment, creatorOf, grantCredit, grantDiscount, listEntries } from "./balances.ts";
 import { liveSubscription } from "../store.ts";
 import { adjustments, credits, discounts, type AdjustmentRow, type DiscountRow } from "../table.ts";
 

@@ -1,9 +1,12 @@
 import type { InTx } from "../../../app.ts";
 import { day, type Instant } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
+import { formatMoney, money, settlementAsset } from "../../../kernel/money/money.ts";
 import type { BillingPolicy } from "../../../platform/config/plans.ts";
-import type { Tx } from "../../../platform/database/database.ts";
-import { countUsed } from "../../invoices/store.ts";
+import type { Reader, Tx } from "../../../platform/database/database.ts";
+import { prepareManagedInvoice, withdrawInvoice } from "../../invoices/managed.ts";
+import type { InvoiceView } from "../../invoices/records.ts";
+import { countUsed, type InvoiceRow } from "../../invoices/store.ts";
 import {
   computeCharges,
   freezeInputs,
@@ -12,12 +15,14 @@ import {
   type Charges,
 } from "../charges.ts";
 import {
+  addAdjustment,
   consumeBalances,
   creditSurplus,
+  grantCredit,
   lockBalances,
   restoreBalances,
 } from "../balances/balances.ts";
-import type { Period } from "../periods.ts";
+import { periodAt, type Period } from "../periods.ts";
 import {
   assetOf,
   minCollectableOf,
@@ -30,16 +35,12 @@ import { receivedAt, savePlatformInvoice, type LockedSubscription } from "../sto
 import {
   platformInvoiceLines,
   platformInvoices,
+  platformInvoiceTwins,
   type PlatformInvoiceRow,
   type SubscriptionRow,
 } from "../table.ts";
 import { announcePlatformInvoice } from "../announce.ts";
-import {
-  collectionColumns,
-  prepareCollectionInvoice,
-  rememberCollectionInvoice,
-  withdrawCollectionInvoices,
-} from "./collection-invoice.ts";
+import { noReceiveWallet, receiveTarget } from "./receive-wallet.ts";
 
 /** A period that has ended, and the terms that applied to it. */
 interface ElapsedPeriod extends Period {
@@ -223,4 +224,241 @@ function linesOf({ id }: Pick<PlatformInvoiceRow, "id">, { lines }: Charges) {
     position,
     ...line,
   }));
+}
+
+// The first invoice of a subscription with a trial is kept in line with its plan. It is issued when the trial begins, for
+// the period that follows the trial, so a plan change during the trial comes after the invoice (decision 16).
+
+/**
+ * The plan difference of a first invoice: between the plan that it charged and the plan that applies to its period.
+ */
+export interface PlanDifference {
+  /**
+   * In the smallest unit of the invoice's currency. A positive amount is charged as a line of the next invoice, a
+   * negative one is credited.
+   */
+  readonly amount: bigint;
+  /** The text of the line, or the reason of the credit. */
+  readonly description: string;
+  /**
+   * The dates of the invoice for a longer period, to be issued immediately; null: none. It charges the plan's full price,
+   * and the credit in `amount` offsets what the first invoice charged.
+   */
+  readonly rest: Period | null;
+}
+
+/** Finds the invoice of the period that follows a trial; null if none exists, or only void ones. */
+export function findFirstInvoice(
+  reader: Reader,
+  { id, anchorAt }: Pick<SubscriptionRow, "id" | "anchorAt">,
+): Promise<PlatformInvoiceRow | null> {
+  return reader.findOne(
+    platformInvoices,
+    "WHERE subscription_id = $1 AND period_start = $2 AND status <> 'void'",
+    [id, anchorAt],
+  );
+}
+
+/**
+ * Returns the unpaid first invoice of a trial if it is for other terms than these; null if no such invoice exists, if
+ * it is for these terms, or if a payment waits for its confirmations.
+ */
+export function staleFirstInvoice(
+  { subscription, invoices, collectionInvoices }: LockedSubscription,
+  terms: Terms,
+): PlatformInvoiceRow | null {
+  const { status, cancelAt, anchorAt } = subscription;
+  // A subscription that ends with its trial has no period to invoice: its invoice will be voided.
+  if (status !== "trialing" || cancelAt !== null) return null;
+  const first = invoices.find((one) => one.status === "open" && one.periodStart === anchorAt);
+  if (first === undefined || isFor(first, terms)) return null;
+  const { seen, confirmed } = receivedAt(collectionInvoices.get(first.id) ?? []);
+  return seen > confirmed ? null : first;
+}
+
+/**
+ * Returns what is to be charged or credited because a first invoice was issued for another plan than `terms`; null if it
+ * was issued for that plan. Both prices are computed with the invoice's own discounts. Its credits are ignored, because
+ * they are a means of payment.
+ */
+export function planDifferenceOf(first: PlatformInvoiceRow, terms: Terms): PlanDifference | null {
+  if (isFor(first, terms)) return null;
+  const inputs = thawInputs(first.inputs);
+  const chargedFor = (price: bigint): bigint => {
+    const { subtotal, discountTotal } = computeCharges({ ...inputs, plan: { name: "", price } });
+    return subtotal - discountTotal;
+  };
+  const { name } = inputs.plan;
+  const { end } = periodAt(first.periodStart, terms.interval, 0);
+  if (end > first.periodEnd) {
+    return {
+      amount: chargedFor(0n) - chargedFor(inputs.plan.price),
+      description: `${name} plan in ${first.number}`,
+      rest: { start: first.periodEnd, end },
+    };
+  }
+  return {
+    amount: chargedFor(priceOf(terms)) - chargedFor(inputs.plan.price),
+    description: `${terms.name} plan instead of ${name} plan in ${first.number}`,
+    rest: null,
+  };
+}
+
+/** Returns whether an invoice charges for the first period of a plan with these terms. */
+function isFor({ inputs, periodStart, periodEnd }: PlatformInvoiceRow, terms: Terms): boolean {
+  const { name, price } = thawInputs(inputs).plan;
+  return (
+    name === terms.name &&
+    price === priceOf(terms) &&
+    periodEnd === periodAt(periodStart, terms.interval, 0).end
+  );
+}
+
+/**
+ * Replaces the unpaid first invoice of a trial with one for the plan that will apply to its period, due at the same
+ * time; issues it if none exists yet. Payments confirmed for the old one become a credit, which the new one uses. An
+ * invoice that is paid, or has a payment in flight, stays. Returns the updated subscription. Throws the errors of issuing.
+ */
+export async function alignFirstInvoice(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  locked: LockedSubscription,
+  terms: Terms,
+): Promise<LockedSubscription> {
+  const { subscription } = locked;
+  const { status, anchorAt } = subscription;
+  if (status !== "trialing") return locked;
+  const stale = staleFirstInvoice(locked, terms);
+  if (stale === null && (await findFirstInvoice(tx, subscription)) !== null) return locked;
+  if (stale !== null) await voidPlatformInvoice(tx, app, at, stale, locked);
+  const issued = await issuePlatformInvoice(tx, app, at, {
+    subscription,
+    terms,
+    elapsed: null,
+    period: periodAt(anchorAt, terms.interval, 0),
+    // Dunning may be paused after a reorganization, to leave time to pay again.
+    dueAt: Math.max(stale?.dueAt ?? anchorAt, stale?.dunningFrom ?? anchorAt),
+  });
+  const others = locked.invoices.filter(({ id }) => id !== stale?.id);
+  return { ...locked, invoices: issued?.status === "open" ? [...others, issued] : others };
+}
+
+/**
+ * Charges or credits the plan difference of a first invoice. Call it once, when the trial has ended, with the
+ * subscription in the first period after it, paid or not. Returns the invoice that it issued for the rest of a longer
+ * period; null: none.
+ */
+export async function chargePlanDifference(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  subscription: SubscriptionRow,
+): Promise<PlatformInvoiceRow | null> {
+  const first = await findFirstInvoice(tx, subscription);
+  const difference = first === null ? null : planDifferenceOf(first, subscription.terms);
+  if (first === null || difference === null) return null;
+  const { organizationId, currency, decimals } = first;
+  const { amount, description, rest } = difference;
+  const made = { organizationId, currency, decimals, createdBy: "system" };
+  if (amount > 0n) await addAdjustment(tx, app, at, { ...made, amount, description });
+  if (amount < 0n) {
+    await grantCredit(tx, app, at, {
+      ...made,
+      amount: -amount,
+      reason: description,
+      expiresAt: null,
+      sourceInvoiceId: null,
+    });
+  }
+  if (rest === null) return null;
+  const { terms } = subscription;
+  return issuePlatformInvoice(tx, app, at, {
+    subscription,
+    terms,
+    period: rest,
+    elapsed: null,
+    dueAt: null,
+  });
+}
+
+/** The fields of a platform invoice from which its collection invoice is made. */
+type Collected = Pick<
+  PlatformInvoiceRow,
+  "id" | "organizationId" | "currency" | "decimals" | "dueAt"
+>;
+
+/** The columns of a platform invoice that identify its collection invoice. */
+type CollectionColumns = Pick<PlatformInvoiceRow, "twinId" | "twinPublicId" | "twinCheckoutId">;
+
+// Collection invoices are the ordinary invoices of the platform organization by which platform invoices are paid.
+
+/**
+ * Prepares a collection invoice over an amount at the receive wallet. Returns the function that issues it, given the
+ * number of the platform invoice. Throws `no_receive_wallet`; both throw the errors of issuing an ordinary invoice.
+ */
+export async function prepareCollectionInvoice(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  invoice: Collected,
+  amount: bigint,
+  policy: BillingPolicy,
+): Promise<(number: string) => Promise<InvoiceView>> {
+  const target = await receiveTarget(tx, app);
+  if (target === null) throw noReceiveWallet();
+  const { id, organizationId, currency, decimals, dueAt } = invoice;
+  const patience = (policy.graceDays + policy.cancelAfterSuspendedDays) * day;
+  const issue = await prepareManagedInvoice(tx, app, at, target.organizationId, {
+    amount: formatMoney(money(amount, settlementAsset(currency, decimals))),
+    settlementCurrency: currency,
+    tokenSymbol: target.token.symbol,
+    network: target.network.id,
+    walletId: target.wallet.id,
+    metadata: { platformInvoiceId: id, organizationId },
+    // A replacement is issued when the debt is old; it stays payable for as long as the first one did.
+    expiresAt: Math.max(dueAt, at) + patience,
+  });
+  return (number) => issue(`Invoice ${number}`);
+}
+
+/** Stores which platform invoice a collection invoice belongs to. Call it after inserting the platform invoice. */
+export async function rememberCollectionInvoice(
+  tx: Tx,
+  at: Instant,
+  { id }: Pick<Collected, "id">,
+  collectionInvoice: InvoiceView,
+): Promise<void> {
+  await tx.insert(platformInvoiceTwins, {
+    twinId: collectionInvoice.id,
+    platformInvoiceId: id,
+    createdAt: at,
+  });
+}
+
+/** Makes checkouts tell payers not to send anything anymore; payments that still arrive are counted. */
+export async function withdrawCollectionInvoices(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  collectionInvoices: readonly InvoiceRow[],
+): Promise<void> {
+  for (const collectionInvoice of collectionInvoices)
+    await withdrawInvoice(tx, app, at, collectionInvoice);
+}
+
+export function collectionColumns(collectionInvoice: InvoiceView | null): CollectionColumns {
+  return {
+    twinId: collectionInvoice?.id ?? null,
+    twinPublicId: collectionInvoice?.publicId ?? null,
+    twinCheckoutId: collectionInvoice?.checkoutId ?? null,
+  };
+}
+
+/** Returns whether payers can still pay a collection invoice, or its payment is being confirmed. */
+export function isPayable(collectionInvoice: InvoiceRow, at: Instant): boolean {
+  if (collectionInvoice.status === "confirming") return true;
+  const isOpen =
+    collectionInvoice.status === "open" || collectionInvoice.status === "partially_paid";
+  return isOpen && collectionInvoice.expiresAt !== null && collectionInvoice.expiresAt > at;
 }

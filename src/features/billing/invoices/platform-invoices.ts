@@ -5,7 +5,7 @@ import { parsePage, toPage, type Page } from "../../../kernel/page.ts";
 import type { Plan } from "../../../platform/config/plans.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import { pageQuery } from "../../../platform/database/query/page.ts";
+import { pageQuery } from "../../../platform/database/query/lists.ts";
 import { namesOf } from "../../organizations/store.ts";
 import { readPaymentsOf } from "../../payments/payments.ts";
 import type {

@@ -21,7 +21,7 @@ import {
 } from "../table.ts";
 import { announcePlatformInvoice } from "../announce.ts";
 import { followPayment } from "./steps.ts";
-import { withdrawCollectionInvoices } from "../invoices/collection-invoice.ts";
+import { withdrawCollectionInvoices } from "../invoices/issue.ts";
 
 /** After a reorganization removed a payment, dunning pauses for this long, to leave time to pay again. */
 const timeToPayAgain = 24 * hour;

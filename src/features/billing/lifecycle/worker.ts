@@ -2,14 +2,15 @@ import type { App } from "../../../app.ts";
 import { hour, minute, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { StoreUnavailable } from "../../../platform/database/errors.ts";
-import type { Tx } from "../../../platform/database/database.ts";
-import { concurrentWrites } from "../../../platform/database/limits.ts";
-import { systemContext } from "../../../platform/database/system-context.ts";
+import {
+  concurrentWrites,
+  systemContext,
+  type Tx,
+  type WriteContext,
+} from "../../../platform/database/database.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
 import { everyMinute } from "../../../platform/jobs/cron-line.ts";
-import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
-import type { JobHandler } from "../../../platform/jobs/queue.ts";
-import { recordHeartbeat } from "./heartbeat.ts";
+import { delistParked, listParked, type JobHandler } from "../../../platform/jobs/queue.ts";
 import { billingWorkerName } from "../status.ts";
 import {
   lockSubscription,
@@ -17,7 +18,7 @@ import {
   tryPlanChangeTurn,
   type LockedSubscription,
 } from "../store.ts";
-import { subscriptions } from "../table.ts";
+import { billingState, subscriptions } from "../table.ts";
 import { performDueStep } from "./steps.ts";
 
 /** The failed job of a parked subscription, which operators can see and retry. */
@@ -222,4 +223,52 @@ async function batch(app: App, signal?: AbortSignal): Promise<RunResult> {
 /** Returns the id of a parked subscription's failed job: the same one for every failure. */
 function jobIdOf(id: Id<"subscription">): string {
   return id.replace(/^sub_/, "job_");
+}
+
+/** The minimum time between two stored heartbeats of billing, whose runs are a minute apart, give or take. */
+const beatEvery = minute / 2;
+/** A longer gap between heartbeats counts as downtime: nobody could pay, or see that an invoice is due. */
+const downtimeMin = 5 * minute;
+/** Added to the extension of due dates: payments during the downtime are in blocks that must still be read. */
+const readingTime = 10 * minute;
+
+/**
+ * Stores a heartbeat. After downtime, extends the due date of each unpaid platform invoice by the time during which it
+ * could not be paid, plus `readingTime`. Returns the length of the downtime in milliseconds, otherwise 0.
+ */
+export async function recordHeartbeat({ db, clock }: App, context: WriteContext): Promise<number> {
+  const seen = await db.findOne(billingState, "");
+  const last = seen?.heartbeatAt ?? null;
+  if (last !== null && clock.now() - last < beatEvery) return 0;
+  return db
+    .write(context, async (tx) => {
+      const now = clock.now();
+      const gap = last === null ? 0 : now - last;
+      const isDown = last !== null && gap > downtimeMin;
+      if (isDown) {
+        await tx.run(
+          `UPDATE platform_invoices SET version = version + 1, updated_at = $2,
+           due_at = due_at + $3 + ($2 - CASE WHEN issued_at > $1 THEN issued_at ELSE $1 END)
+         WHERE status IN ('open', 'past_due')`,
+          [last, now, readingTime],
+        );
+      }
+      const changed = await tx.update(
+        billingState,
+        { heartbeatAt: now },
+        last === null ? "WHERE heartbeat_at IS NULL" : "WHERE heartbeat_at = $1",
+        last === null ? [] : [last],
+      );
+      // Another process was first and has extended the due dates.
+      if (changed === 0) throw new Beaten();
+      return isDown ? gap : 0;
+    })
+    .catch((error: unknown) => {
+      if (error instanceof Beaten) return 0;
+      throw error;
+    });
+}
+
+class Beaten extends Error {
+  override readonly name = "Beaten";
 }

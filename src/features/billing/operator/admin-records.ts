@@ -1,22 +1,26 @@
 import * as z from "zod";
 import { pageParameters } from "../../../api/declare/list.ts";
-import { presentRow } from "../../../api/declare/present.ts";
-import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import {
   datetime,
+  describeFields,
   id,
   line,
   listRecord,
   money,
   moneyAnswer,
+  presentRow,
   record,
   requestRecord,
   responseRecord,
   signedMoneyAnswer,
 } from "../../../api/declare/record.ts";
 import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
-import { settlementAsset } from "../../../kernel/money/asset.ts";
-import { formatMoney, money as moneyOf, signedMoneyPattern } from "../../../kernel/money/money.ts";
+import {
+  formatMoney,
+  money as moneyOf,
+  settlementAsset,
+  signedMoneyPattern,
+} from "../../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../../kernel/page.ts";
 import type { Violation } from "../../../platform/database/schema/checks.ts";
 import { PaymentRecord, presentPayment, type PaymentView } from "../../payments/records.ts";

@@ -2,16 +2,17 @@ import type { App, InTx } from "../../../app.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import { mapPage, parsePage, toPage, type Page } from "../../../kernel/page.ts";
 import type { Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
-import { pageQuery } from "../../../platform/database/query/page.ts";
+import { pageQuery } from "../../../platform/database/query/lists.ts";
 import { namesOf } from "../../organizations/store.ts";
 import { billingChecks } from "../checks.ts";
 import { computeCharges, type ChargeInputs } from "../charges.ts";
 import {
+  draftPlatformInvoice,
   findFirstInvoice,
   planDifferenceOf,
+  type InvoiceOrder,
   type PlanDifference,
-} from "../invoices/first-invoice.ts";
-import { draftPlatformInvoice, type InvoiceOrder } from "../invoices/issue.ts";
+} from "../invoices/issue.ts";
 import { periodAt } from "../periods.ts";
 import { pendingTermsOf } from "../plans.ts";
 import { liveSubscription, unpaidOf } from "../store.ts";

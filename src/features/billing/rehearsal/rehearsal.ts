@@ -1,16 +1,21 @@
 import type { App } from "../../../app.ts";
 import { day, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { createState, networkStates } from "../../../platform/chain/state/network-state.ts";
-import type { Database } from "../../../platform/database/database.ts";
-import { systemContext } from "../../../platform/database/system-context.ts";
+import {
+  createState,
+  networkState,
+  networkStates,
+} from "../../../platform/chain/state/network-state.ts";
+import { systemContext, type Database } from "../../../platform/database/database.ts";
+import { batchesOf } from "../../../platform/database/query/lists.ts";
 import type { Progress } from "../../../platform/progress.ts";
-import { sweepDeadlines } from "../../invoices/settlement/settlement.ts";
+import { noPayments } from "../../invoices/rules.ts";
+import { lockTerms, settleInvoices, sweepDeadlines } from "../../invoices/settlement/settlement.ts";
+import { invoicesById, type InvoiceRow } from "../../invoices/store.ts";
 import { runBilling, runBillingBatch } from "../lifecycle/worker.ts";
 import { boundary } from "../periods.ts";
-import { billingState } from "../table.ts";
+import { billingState, platformInvoices } from "../table.ts";
 import type { PaymentHabit } from "./habits.ts";
-import { confirmCollected, payInvoices } from "./payers.ts";
 
 /** The longest rehearsal, in months. */
 export const rehearsalMonthsMax = 36;
@@ -154,4 +159,97 @@ async function nextAction(db: Database): Promise<Instant | null> {
      ORDER BY next_action_at LIMIT 1`,
   );
   return next?.at ?? null;
+}
+
+/**
+ * How long before its due date an invoice is paid, in milliseconds: in the last daily round before it, or three days
+ * after it; null: never.
+ */
+const paidBefore: Readonly<Record<PaymentHabit, number | null>> = {
+  "on-time": 1 * day,
+  late: -3 * day,
+  never: null,
+};
+
+/** Platform invoices that are paid in one transaction. */
+const batchMax = 100;
+
+/** The organization whose invoices are paid; null: all. */
+type Scope = Id<"organization"> | null;
+
+/**
+ * Pays the unpaid platform invoices for which it is time, in full and with all confirmations: settles their collection
+ * invoices as the watcher does when it finds payments on the chain.
+ */
+async function payInvoices(app: App, habit: PaymentHabit, organizationId: Scope): Promise<void> {
+  const before = paidBefore[habit];
+  if (before === null) return;
+  const { db, clock } = app;
+  const read = (after: string) =>
+    db.find(
+      platformInvoices,
+      `WHERE status IN ('open', 'past_due') AND due_at <= $1 AND twin_id IS NOT NULL AND id > $2
+         ${organizationId === null ? "" : "AND organization_id = $3"}
+       ORDER BY id LIMIT ${String(batchMax)}`,
+      [clock.now() + before, after, ...(organizationId === null ? [] : [organizationId])],
+    );
+  for await (const owed of batchesOf(batchMax, read, ({ id }) => id)) {
+    const twinIds = owed.flatMap(({ twinId }) => twinId ?? []);
+    await settle(app, twinIds, ({ payableAmount, seenAmount }) => {
+      const whole = payableAmount ?? 0n;
+      return seenAmount > whole ? seenAmount : whole;
+    });
+  }
+}
+
+/** Confirms the payments of platform invoices that were on the chain already when the rehearsal began. */
+async function confirmCollected(app: App, organizationId: Scope): Promise<void> {
+  const read = (after: string) =>
+    app.db.all<{ id: Id<"invoice"> }>(
+      `SELECT i.id AS "id" FROM invoices i
+         JOIN platform_invoice_twins t ON t.twin_id = i.id
+         JOIN platform_invoices p ON p.id = t.platform_invoice_id
+       WHERE i.seen_amount <> i.confirmed_amount AND i.id > $1
+         ${organizationId === null ? "" : "AND p.organization_id = $2"}
+       ORDER BY i.id LIMIT ${String(batchMax)}`,
+      [after, ...(organizationId === null ? [] : [organizationId])],
+    );
+  for await (const seen of batchesOf(batchMax, read, ({ id }) => id)) {
+    await settle(
+      app,
+      seen.map(({ id }) => id),
+      ({ seenAmount }) => seenAmount,
+    );
+  }
+}
+
+/** Settles collection invoices of which `receivedOf` has been received and confirmed, in the token's smallest unit. */
+async function settle(
+  app: App,
+  ids: readonly Id<"invoice">[],
+  receivedOf: (invoice: InvoiceRow) => bigint,
+): Promise<void> {
+  const { db, clock } = app;
+  const rows = await invoicesById(db, ids);
+  for (const network of new Set(rows.map((row) => row.network))) {
+    await db.write(context, async (tx) => {
+      const state = await networkState(tx, network);
+      if (state === null) return;
+      const own = rows.filter((row) => row.network === network).map(({ id }) => id);
+      const locked = await lockTerms(tx, own);
+      const at: Instant = clock.now();
+      const totals = new Map(
+        [...locked].map(([id, { invoice }]) => {
+          const received = receivedOf(invoice);
+          const { isLate, isReverted } = invoice;
+          const money = { seen: received, confirmed: received, completedAt: at };
+          return [
+            id,
+            { ...noPayments, ...money, isLate, isReverted, latestBlock: state.tipHeight },
+          ];
+        }),
+      );
+      await settleInvoices(tx, app, at, network, locked, totals, state);
+    });
+  }
 }

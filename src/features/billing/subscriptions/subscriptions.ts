@@ -15,8 +15,7 @@ import {
   SubscriptionNotChangeable,
   UnknownPlan,
 } from "../errors.ts";
-import { alignFirstInvoice } from "../invoices/first-invoice.ts";
-import { issuePlatformInvoice } from "../invoices/issue.ts";
+import { alignFirstInvoice, issuePlatformInvoice } from "../invoices/issue.ts";
 import { requireReceiveWallet } from "../invoices/receive-wallet.ts";
 import { decidePlanChange } from "../lifecycle/rules.ts";
 import { boundary, periodAt } from "../periods.ts";

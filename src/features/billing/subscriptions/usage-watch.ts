@@ -3,7 +3,7 @@ import type { InTx } from "../../../app.ts";
 import { toIso, type Instant } from "../../../kernel/clock.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import type { Subscriber } from "../../../platform/events/relay.ts";
+import type { Subscriber } from "../../../platform/events/outbox.ts";
 import { countUsedOf } from "../../invoices/store.ts";
 import type { UsageThresholdRecord } from "../records.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";

@@ -1,4 +1,4 @@
-import { findCurrency } from "../../../kernel/money/asset.ts";
+import { findCurrency } from "../../../kernel/money/money.ts";
 import { day, hour, minute, second, type Instant } from "../../../kernel/clock.ts";
 import type { Catalogue } from "./words/en.ts";
 

@@ -1,5 +1,10 @@
-import { maxAssetDecimals, tokenAsset } from "../../../kernel/money/asset.ts";
-import { formatMoney, parseMoney, subtract } from "../../../kernel/money/money.ts";
+import {
+  formatMoney,
+  maxAssetDecimals,
+  parseMoney,
+  subtract,
+  tokenAsset,
+} from "../../../kernel/money/money.ts";
 import { formatPrice, formatTime, networkText, type Catalogue } from "./catalogue.ts";
 import { tokenText } from "./page-words.ts";
 import type { CheckoutSession } from "../session.ts";

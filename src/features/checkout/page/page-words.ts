@@ -1,5 +1,9 @@
-import { maxAssetDecimals, tokenAsset } from "../../../kernel/money/asset.ts";
-import { formatMoney, parseMoney } from "../../../kernel/money/money.ts";
+import {
+  formatMoney,
+  maxAssetDecimals,
+  parseMoney,
+  tokenAsset,
+} from "../../../kernel/money/money.ts";
 import type { CheckoutSession } from "../session.ts";
 import { sumsByToken } from "../shown-payments.ts";
 

@@ -1,5 +1,5 @@
 import encodeQR, { type ErrorCorrection } from "qr";
-import { setRecent } from "../../../kernel/recent.ts";
+import { setRecent } from "../../../kernel/memo.ts";
 
 /** Width of the light border that QR readers need, in modules. */
 const quietZoneModules = 4;

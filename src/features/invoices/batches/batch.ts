@@ -7,7 +7,7 @@ import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import type { Tx, WriteContext } from "../../../platform/database/database.ts";
 import { StoreUnavailable } from "../../../platform/database/errors.ts";
 import { holdLock } from "../../../platform/database/write/locks.ts";
-import { once } from "../../../platform/once.ts";
+import { once } from "../../../kernel/memo.ts";
 import { customersAmong } from "../../customers/store.ts";
 import { usualOptions } from "../../organizations/store.ts";
 import { ExternalIdConflict } from "../errors.ts";
@@ -24,18 +24,16 @@ import {
 } from "../issuing/create.ts";
 import { placeInvoices, type Issuable } from "../issuing/issue.ts";
 import {
+  namesNoOption,
   planOf,
   readBasis,
+  readOffer,
   requireTokensInUse,
+  requireWallets,
   type IssueBasis,
   type IssuePlan,
-} from "../issuing/plan.ts";
-import {
-  namesNoOption,
-  readOffer,
-  requireWallets,
   type OfferedTerms,
-} from "../options/requested.ts";
+} from "../issuing/plan.ts";
 import { viewOf, type InvoiceView } from "../records.ts";
 import { findByExternalIds, type InvoiceRow } from "../store.ts";
 

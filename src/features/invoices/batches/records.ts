@@ -1,7 +1,12 @@
 import * as z from "zod";
-import { describeFields } from "../../../api/declare/field-descriptions.ts";
+import {
+  asWritten,
+  describeFields,
+  itemsRecord,
+  record,
+  responseRecord,
+} from "../../../api/declare/record.ts";
 import { problemDocument, ProblemRecord } from "../../../api/declare/problems.ts";
-import { asWritten, itemsRecord, record, responseRecord } from "../../../api/declare/record.ts";
 import { parseBody } from "../../../api/declare/request.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import { CreateInvoiceRequest, externalIdText, InvoiceRecord, presentInvoice } from "../records.ts";

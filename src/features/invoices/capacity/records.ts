@@ -1,8 +1,6 @@
 import * as z from "zod";
-import { describeFields } from "../../../api/declare/field-descriptions.ts";
-import { id, moneyAnswer, responseRecord } from "../../../api/declare/record.ts";
-import { tokenAsset } from "../../../kernel/money/asset.ts";
-import { formatMoney, money } from "../../../kernel/money/money.ts";
+import { describeFields, id, moneyAnswer, responseRecord } from "../../../api/declare/record.ts";
+import { formatMoney, money, tokenAsset } from "../../../kernel/money/money.ts";
 import type { NetworkToken } from "../../../platform/chain/networks.ts";
 import { hasWideGap, ordinaryGapLimit } from "../../wallets/rules.ts";
 import { shareOf, type BandUse, type WalletCapacity } from "./capacity.ts";

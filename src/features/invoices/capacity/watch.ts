@@ -5,16 +5,15 @@ import { findToken, type NetworkToken } from "../../../platform/chain/networks.t
 import { integer, type RowOf } from "../../../platform/database/schema/table.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
-import type { Subscriber } from "../../../platform/events/relay.ts";
+import type { Subscriber } from "../../../platform/events/outbox.ts";
 import { presentUse, type WalletCapacityRecord } from "./records.ts";
 import { type BandUse, shareOf } from "./capacity.ts";
 import { amountRange, isOccasionToCount, placesIn, type AmountRange } from "../holds/amounts.ts";
-import type { HoldPlace } from "../holds/amount-search.ts";
-import { recycleHolds } from "../holds/full-bands.ts";
+import { recycleHolds, type HoldPlace } from "../holds/amount-search.ts";
 import { quoteFor, quotesOf } from "../options/quotes.ts";
 import { invoicesById } from "../store.ts";
 import { halfFullBands, holds } from "../table.ts";
-import type { Networks } from "../issuing/terms.ts";
+import type { Networks } from "../issuing/plan.ts";
 
 /** The used share of a price's amounts at an address that triggers a warning to the organization, from 0 to 1. */
 const warnedFrom = 0.5;

@@ -1,3 +1,4 @@
+import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, RandomBytes } from "../../../kernel/id.ts";
 import {
   amount,
@@ -5,8 +6,9 @@ import {
   integer,
   json,
   text,
+  type SqlValue,
 } from "../../../platform/database/schema/table.ts";
-import type { Question } from "../../../platform/database/database.ts";
+import type { Question, Tx } from "../../../platform/database/database.ts";
 import {
   forEachDialect,
   givenRows,
@@ -14,17 +16,19 @@ import {
   listedTexts,
   withZeros,
 } from "../../../platform/database/query/json-rows.ts";
-import { lockingColumn } from "../../../platform/database/write/locks.ts";
+import { lockingColumn, skipLocked } from "../../../platform/database/write/locks.ts";
 import { holds, type EntryPlace } from "../table.ts";
 import {
   amountRange,
   bareNear,
   belowHundredth,
   enteredCandidates,
+  finestStep,
   firstCandidates,
   furtherCandidates,
   nearBase,
   regionsNear,
+  roundBetween,
   type AmountRange,
   type AmountToken,
   type Candidates,
@@ -62,7 +66,7 @@ export interface HeldAmounts {
 }
 
 /** The invoice whose price a search represents. */
-export interface SearchFor {
+interface SearchFor {
   readonly holder: Id<"invoice"> | null;
   readonly enteredAtLink: EntryPlace | null;
 }
@@ -251,3 +255,196 @@ const heldAmountsSql = forEachDialect((dialect) => {
       WITH given AS MATERIALIZED (SELECT * FROM ${searched.from(dialect, 1)}) SELECT * FROM given
     ) AS given`;
 });
+
+/** The holds of a commit that are not in the store yet, so that no statement finds them. */
+export interface UnstoredHolds {
+  has(place: HoldPlace, amount: bigint): boolean;
+  /** Whether another invoice's hold prevents the bare price. */
+  isNear(search: AmountSearch): boolean;
+  /** The invoices of the search's link in its band. */
+  ofLink(search: AmountSearch): number;
+  /**
+   * Counts the holds of amounts with a surcharge from `least` to `most` that differ from `least` by a multiple of
+   * `step`.
+   */
+  count(search: AmountSearch, least: bigint, most: bigint, step: bigint): bigint;
+  add(search: AmountSearch, amount: bigint, invoiceId: Id<"invoice">): void;
+}
+
+interface UnstoredHold {
+  readonly invoiceId: Id<"invoice">;
+  readonly isBare: boolean;
+  readonly enteredAtLink: EntryPlace | null;
+}
+
+/** Returns the holds of all writes of the commit on SQLite; on PostgreSQL, holds are stored as soon as they are taken. */
+export function unstoredHolds(tx: Tx): UnstoredHolds {
+  return tx.isExclusive ? tx.shared(makeUnstoredHolds) : makeUnstoredHolds();
+}
+
+/** Makes the holds of a commit that has none yet. */
+export function makeUnstoredHolds(): UnstoredHolds {
+  const places = new Map<string, Map<bigint, UnstoredHold>>();
+  const none: ReadonlyMap<bigint, UnstoredHold> = new Map();
+  const keyOf = ({ network, address, token }: HoldPlace) => `${network} ${address} ${token}`;
+  const at = (place: HoldPlace) => places.get(keyOf(place)) ?? none;
+  return {
+    has: (place, amount) => at(place).has(amount),
+    isNear(search) {
+      const [least, most] = nearBase(search.range);
+      const [bareLeast, bareMost] = bareNear(search.range);
+      for (const [amount, { invoiceId, isBare, enteredAtLink }] of at(search)) {
+        if (invoiceId === search.holder) continue;
+        if (amount >= least && amount <= most && enteredAtLink === null) return true;
+        if (isBare && amount >= bareLeast && amount <= bareMost) return true;
+      }
+      return false;
+    },
+    ofLink({ enteredAtLink, range, ...place }) {
+      if (enteredAtLink === null) return 0;
+      const [least] = nearBase(range);
+      return [...at(place)].filter(
+        ([amount, hold]) =>
+          hold.enteredAtLink === enteredAtLink &&
+          amount >= least &&
+          amount <= range.base + range.cap,
+      ).length;
+    },
+    count(search, least, most, step) {
+      let found = 0n;
+      for (const amount of at(search).keys()) {
+        const isRound = roundBetween(search.range, step, amount, amount) > 0n;
+        if (amount >= least && amount <= most && !isRound && (amount - least) % step === 0n)
+          found += 1n;
+      }
+      return found;
+    },
+    add(search, amount, invoiceId) {
+      const { range, enteredAtLink } = search;
+      const key = keyOf(search);
+      const held = places.get(key) ?? new Map<bigint, UnstoredHold>();
+      const hold = { invoiceId, isBare: amount === range.base, enteredAtLink };
+      places.set(key, held.set(amount, hold));
+    },
+  };
+}
+
+/**
+ * Finds a surcharged amount that no live hold has, by binary search above a random one and then below it; null if every
+ * amount is held. Round amounts are never found.
+ */
+export async function findGap(
+  tx: Tx,
+  search: AmountSearch,
+  randomBytes: RandomBytes,
+): Promise<bigint | null> {
+  const { range } = search;
+  const step = finestStep(range);
+  const last = range.cap / step;
+  if (last === 0n) return null;
+  const held = await countHeld(tx, search, range.base + step, range.base + last * step, step);
+  if (held >= last) return null;
+  const bytes = randomBytes(8);
+  const chance = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const middle = (chance.getBigUint64(0) % last) + 1n;
+  return (await gapBetween(tx, search, middle, last)) ?? gapBetween(tx, search, 1n, middle - 1n);
+}
+
+/** Finds the smallest free amount whose surcharge is between two multiples of the finest step, both included. */
+async function gapBetween(
+  tx: Tx,
+  search: AmountSearch,
+  least: bigint,
+  most: bigint,
+): Promise<bigint | null> {
+  const { range } = search;
+  const step = finestStep(range);
+  const heldBetween = (from: bigint, to: bigint) =>
+    countHeld(tx, search, range.base + from * step, range.base + to * step, step);
+  let [first, last] = [least, most];
+  if (last < first || (await heldBetween(first, last)) > last - first) return null;
+  while (first < last) {
+    const middle = (first + last) / 2n;
+    if ((await heldBetween(first, middle)) > middle - first) first = middle + 1n;
+    else last = middle;
+  }
+  return range.base + first * step;
+}
+
+/**
+ * Counts the amounts on the grid of the step between two amounts, both included, that cannot be assigned: live holds,
+ * stored or not, and round amounts.
+ */
+async function countHeld(
+  tx: Tx,
+  search: AmountSearch,
+  least: bigint,
+  most: bigint,
+  step: bigint,
+): Promise<bigint> {
+  const round = roundBetween(search.range, step, least, most);
+  const isDigits = round === 0n ? "" : ` AND substr(amount, CAST($8 AS integer)) <> $9`;
+  const roundTail = encodeAmount(0n).slice(0, (search.range.roundTo ?? 1n).toString().length - 1);
+  const [counted] = await tx.all<{ held: number }>(
+    `SELECT count(*) AS held FROM holds WHERE ${heldOnGrid}${isDigits}`,
+    [
+      ...gridValues(search, least, most, step),
+      ...(round === 0n ? [] : [encodeAmount(0n).length - roundTail.length + 1, roundTail]),
+    ],
+  );
+  const unstored = unstoredHolds(tx).count(search, least, most, step);
+  return BigInt(counted?.held ?? 0) + round + unstored;
+}
+
+/**
+ * SQL condition for live holds on the grid of a step between two amounts, both included; its values are those of
+ * `gridValues`.
+ */
+const heldOnGrid = `network = $1 AND address = $2 AND token = $3 AND amount >= $4 AND amount <= $5
+  AND released_at IS NULL AND substr(amount, CAST($6 AS integer)) = $7`;
+
+function gridValues(place: HoldPlace, least: bigint, most: bigint, step: bigint): SqlValue[] {
+  // A step is a power of ten, so amounts on one grid end in the same digits.
+  const sharedDigits = step.toString().length - 1;
+  const from = encodeAmount(least);
+  const tailStart = from.length - sharedDigits;
+  const { network, address, token } = place;
+  return [network, address, token, from, encodeAmount(most), tailStart + 1, from.slice(tailStart)];
+}
+
+/** The number of holds that are recycled at once, so that not every invoice of a full band reads the whole band. */
+export const recycledMax = 8;
+
+/**
+ * Releases at most `limit` of a band's holds whose invoices were canceled or have expired without a payment, the oldest
+ * first, so that their amounts become available again. Returns their number. Until the earlier invoice's late window
+ * ends, a transfer of such an amount waits for the merchant's decision, because it may be for either invoice
+ * (docs/decisions/0022). The CTE is materialized because PostgreSQL may otherwise run a locking subquery again for each
+ * row, and exceed the limit.
+ */
+export async function recycleHolds(
+  tx: Tx,
+  place: HoldPlace,
+  range: AmountRange,
+  limit: number,
+  at: Instant,
+): Promise<number> {
+  const step = finestStep(range);
+  const least = range.base + step;
+  return tx.run(
+    `WITH oldest AS MATERIALIZED (
+       SELECT id FROM holds
+       WHERE ${heldOnGrid} AND organization_id = $9 AND EXISTS (
+         SELECT 1 FROM invoices WHERE invoices.id = holds.invoice_id AND invoices.managed_by IS NULL
+           AND invoices.status IN ('canceled', 'expired') AND invoices.seen_amount = $10
+       )
+       ORDER BY starts_at, id LIMIT $11${skipLocked[tx.dialect]}
+     )
+     UPDATE holds SET released_at = $8, recycled_at = $8
+     WHERE released_at IS NULL AND id IN (SELECT id FROM oldest)`,
+    [
+      ...gridValues(place, least, range.base + range.cap, step),
+      ...[at, place.organizationId, encodeAmount(0n), limit],
+    ],
+  );
+}

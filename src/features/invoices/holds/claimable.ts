@@ -5,8 +5,7 @@ import type { Reader } from "../../../platform/database/database.ts";
 import { quotesOf } from "../options/quotes.ts";
 import { issuedInvoice } from "../sandbox.ts";
 import { holds } from "../table.ts";
-import { anyToken } from "./holds.ts";
-import type { HoldMark } from "./marks.ts";
+import { anyToken, type HoldMark } from "./holds.ts";
 
 /** The terms that a payer's transaction must match before any provider is asked about it. */
 export interface ClaimableTerms {

@@ -1,7 +1,6 @@
 import { second, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { divideRounded } from "../../../kernel/money/ratio.ts";
-import { maxTolerancePercent } from "../../../kernel/money/percent.ts";
+import { divideRounded, maxTolerancePercent } from "../../../kernel/money/ratio.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import {
   amount,

@@ -1,6 +1,6 @@
 import type { InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
-import { difference, type JournalEntry } from "../../../platform/journal/index.ts";
+import { difference, type JournalEntry } from "../../../platform/journal.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { EventType } from "../../../platform/events/catalogue.ts";
 import { type InvoiceView, presentInvoice } from "../records.ts";

@@ -4,11 +4,8 @@ import { assert, notFound, Problem } from "../../../kernel/errors.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../../platform/database/database.ts";
-import {
-  isSameOption,
-  type PaymentOption,
-} from "../../organizations/checkout-policy/payment-options.ts";
-import { NetworkNotEnabled } from "../../wallets/errors.ts";
+import { isSameOption, type PaymentOption } from "../../organizations/checkout-policy.ts";
+import { NetworkNotEnabled } from "../../wallets/rules.ts";
 import {
   AmountTooSmall,
   InvoiceNotOpen,
@@ -25,17 +22,14 @@ import {
 import { announceChoice } from "../issuing/announce.ts";
 import { placeInvoices } from "../issuing/issue.ts";
 import { unlimited } from "../hooks.ts";
-import { planIssue } from "../issuing/plan.ts";
-import { readOffer } from "./requested.ts";
+import { planIssue, readOffer } from "../issuing/plan.ts";
 import { viewOf } from "../records.ts";
 import { remainingAmount } from "../settlement/remaining.ts";
 import { optionColumns, type InvoiceRow } from "../store.ts";
 import { invoices } from "../table.ts";
-import { settlementAsset } from "../../../kernel/money/asset.ts";
-import { formatMoney, money } from "../../../kernel/money/money.ts";
-import { putInForce } from "./in-force.ts";
-import { optionsOf, quotesOf, type Quote } from "./quotes.ts";
-import { quotesMax } from "./stored.ts";
+import { formatMoney, money, settlementAsset } from "../../../kernel/money/money.ts";
+import { putInForce } from "../settlement/terms-to-pay.ts";
+import { optionsOf, quotesMax, quotesOf, type Quote } from "./quotes.ts";
 
 /** An option as the payer names it. */
 export type ChosenOption = Pick<PaymentOption, "network" | "tokenSymbol">;

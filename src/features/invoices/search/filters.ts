@@ -2,21 +2,19 @@ import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Bound, Condition } from "../../../platform/database/query/facets.ts";
 import {
-  createdBounds,
-  equals,
-  paidBounds,
-  unindexed,
-  type FacetFilter,
-  type TimeFilters,
-} from "../../../platform/database/query/list-filters.ts";
-import {
   byAmount,
   byId,
   byTime,
+  createdBounds,
+  equals,
   fieldOf,
+  paidBounds,
   positionOf,
+  unindexed,
+  type FacetFilter,
   type ListOrder,
-} from "../../../platform/database/query/list-order.ts";
+  type TimeFilters,
+} from "../../../platform/database/query/lists.ts";
 import type { InvoiceStatus } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 

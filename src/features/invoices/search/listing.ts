@@ -2,7 +2,8 @@ import type { App } from "../../../app.ts";
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
-import { searchQuery, type SearchQuery } from "../../../kernel/search.ts";
+import { metadataTerm, searchQuery, type SearchQuery } from "../../../kernel/search.ts";
+import type { Dialect, Reader } from "../../../platform/database/database.ts";
 import {
   everyAlong,
   examinedMax,
@@ -10,16 +11,30 @@ import {
   findAlong,
   type Condition,
   type Found,
+  type Key,
   type Span,
   type Walk,
 } from "../../../platform/database/query/facets.ts";
-import { alongFacets, facetConditions } from "../../../platform/database/query/list-filters.ts";
+import { listedValues } from "../../../platform/database/query/json-rows.ts";
 import {
+  alongFacets,
+  checkedBounds,
+  createdBounds,
   directionOf,
+  equals,
+  facetConditions,
   fieldOf,
+  idsWithin,
   keyAt,
+  makeNarrowing,
+  paidBounds,
   positionOfKey,
-} from "../../../platform/database/query/list-order.ts";
+  unindexed,
+  unindexedNumber,
+  type Narrowed,
+} from "../../../platform/database/query/lists.ts";
+import type { SqlValue } from "../../../platform/database/schema/table.ts";
+import { walletsAt } from "../../wallets/store.ts";
 import {
   boundsOf,
   customerConditions,
@@ -29,15 +44,13 @@ import {
   type InvoiceFilters,
   type InvoiceSortField,
 } from "./filters.ts";
-import { findWallets, narrowInvoices, type Listing } from "./narrowing.ts";
 import type { InvoiceHooks } from "../hooks.ts";
-import { invoicesById, type InvoiceRow } from "../store.ts";
+import { invoiceIdsWhere, invoicesById, type InvoiceRow } from "../store.ts";
 import { hasSeveral, invoiceFacet } from "../table.ts";
-import { holdsOption, mayBeHeld, mergeFound, withoutOption } from "./held-options.ts";
-import { searchAmong } from "./text-search.ts";
+import { searchAmong, searchCandidates } from "./text-search.ts";
 
 /** A page of the list: its rows in order, and the position at which to continue if the search stopped early. */
-export interface InvoicePage {
+interface InvoicePage {
   readonly rows: readonly InvoiceRow[];
   readonly resumeAt: string | null;
 }
@@ -185,4 +198,169 @@ async function indexFor(
   }
   const rest = [...facetConditions(filter), ...customerConditions(filters)];
   return { walk, span: { ...span, conditions: [...span.conditions, ...rest] } };
+}
+
+/** The filters on an option of an invoice; an invoice without several holds is found by its own columns. */
+type OptionFilters = Pick<InvoiceFilters, "network" | "tokenSymbol" | "walletId" | "walletAddress">;
+
+/** Returns the filters without those on an option. */
+function withoutOption(filters: InvoiceFilters): InvoiceFilters {
+  return {
+    ...filters,
+    network: undefined,
+    tokenSymbol: undefined,
+    walletId: undefined,
+    walletAddress: undefined,
+  };
+}
+
+/** Whether filters on an option may find invoices by one that is not in force. */
+async function mayBeHeld(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  { network, tokenSymbol, walletId, walletAddress }: OptionFilters,
+): Promise<boolean> {
+  if ([network, tokenSymbol, walletId, walletAddress].every((each) => each === undefined)) {
+    return false;
+  }
+  const found = await reader.all(
+    `SELECT 1 AS found FROM invoices WHERE organization_id = $1 AND ${hasSeveral} LIMIT 1`,
+    [organizationId],
+  );
+  return found.length > 0;
+}
+
+/** Returns the condition that one option with a hold meets all of the filters. */
+function holdsOption(
+  dialect: Dialect,
+  { network, tokenSymbol, walletId, walletAddress }: OptionFilters,
+): Condition {
+  const wanted: readonly (readonly [field: string, value: SqlValue | undefined])[] = [
+    ["held.value ->> 'network'", network],
+    ["held.value ->> 'tokenSymbol'", tokenSymbol],
+    ["held.value -> 'quote' ->> 'walletId'", walletId],
+    ["held.value -> 'quote' ->> 'walletAddress'", walletAddress],
+  ];
+  return (bind) => {
+    const conditions = wanted.flatMap(([field, value]) =>
+      value === undefined ? [] : [`(${field}) = ${bind(value)}`],
+    );
+    return `${hasSeveral} AND EXISTS (
+      SELECT 1 FROM ${listedValues(dialect, "one.payment_options", "held")}
+      WHERE (held.value ->> 'quote') IS NOT NULL AND ${conditions.join(" AND ")})`;
+  };
+}
+
+/** Merges two results of one walk into one without duplicates, up to the key at which the earlier search ended. */
+export function mergeFound({ direction }: Walk, one: Found, other: Found): Found {
+  const sign = direction === "ASC" ? 1 : -1;
+  const order = (left: Key, right: Key) => sign * compareKeys(left, right);
+  const [resumeAt = null] = [one.resumeAt, other.resumeAt]
+    .filter((key) => key !== null)
+    .sort(order);
+  const merged = new Map([...one.keys, ...other.keys].map((key) => [key.at(-1), key]));
+  const keys = [...merged.values()]
+    .filter((key) => resumeAt === null || order(key, resumeAt) <= 0)
+    .sort(order);
+  return { keys, resumeAt };
+}
+
+/** Compares the values of two keys: texts by their bytes, as both databases do, and times. */
+function compareKeys(one: Key, other: Key): number {
+  for (const [place, value] of one.entries()) {
+    const against = other[place] ?? null;
+    if (value === against || value === null || against === null) continue;
+    return value < against ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The wallets that match the filters. */
+interface MatchingWallets {
+  /** Null: all. */
+  readonly wallets: readonly string[] | null;
+  /** Whether `walletAddress` is an address that invoices share, not one of an extended key. */
+  readonly isAddressShared: boolean;
+}
+
+/** A requested list of an organization's invoices. */
+interface Listing extends MatchingWallets {
+  readonly reader: Reader;
+  readonly organizationId: Id<"organization">;
+  readonly filters: InvoiceFilters;
+  readonly field: InvoiceSortField;
+}
+
+/** Returns the wallets that match the filters. */
+async function findWallets(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  { walletId, walletAddress }: InvoiceFilters,
+): Promise<MatchingWallets> {
+  const at =
+    walletAddress === undefined ? [] : await walletsAt(reader, organizationId, walletAddress);
+  const isAddressShared = at.length > 0;
+  const isWanted = (id: string) => walletId === undefined || id === walletId;
+  if (isAddressShared) return { wallets: at.filter(isWanted), isAddressShared };
+  return { wallets: walletId === undefined ? null : [walletId], isAddressShared };
+}
+
+/** Returns the conditions of the filters that the facet does not cover. */
+async function narrowInvoices(
+  { reader, organizationId, filters, field, isAddressShared }: Listing,
+  hooks: InvoiceHooks,
+  search: SearchQuery | null,
+): Promise<Narrowed> {
+  const { externalId, walletAddress, transactionHash, metadata, customerId } = filters;
+  const narrowing = makeNarrowing();
+  const idsWhere = (condition: string, value: string) =>
+    invoiceIdsWhere(reader, organizationId, "invoices", condition, value);
+  if (externalId !== undefined) {
+    narrowing.only(
+      await idsWhere("lower(external_id) = lower($2) AND external_id = $2", externalId),
+    );
+  }
+  if (transactionHash !== undefined) {
+    narrowing.only(await hooks.invoicesOfTransaction(reader, organizationId, transactionHash));
+  }
+  if (walletAddress !== undefined) {
+    const at = equals(unindexed("wallet_address"), walletAddress);
+    if (isAddressShared) {
+      narrowing.check(at);
+    } else {
+      const own = "wallet_address = $2 AND address_index IS NOT NULL";
+      narrowing.onlyOrCheck(await idsWhere(own, walletAddress), at);
+    }
+  }
+  if (metadata !== undefined) {
+    const term = metadataTerm(metadata.key, metadata.value);
+    narrowing.onlyOrCheck(
+      await invoiceIdsWhere(reader, organizationId, "invoice_terms", "term = $2", term),
+      (bind) =>
+        `(SELECT COUNT(*) FROM invoice_terms AS its WHERE its.organization_id = one.organization_id
+           AND its.term = ${bind(term)} AND its.invoice_id = one.id) = 1`,
+    );
+  }
+  if (field !== "createdAt" && customerId !== undefined) {
+    narrowing.onlyOrCheck(
+      await idsWhere("customer_id = $2 AND customer_id IS NOT NULL", customerId),
+      ...customerConditions(filters),
+    );
+  }
+  const created = createdBounds("invoice", filters);
+  if (field !== "createdAt" && created.length > 0) {
+    const scope = [["organization_id", organizationId]] as const;
+    narrowing.onlyOrCheck(
+      await idsWithin(reader, { table: "invoices", scope }, created),
+      ...checkedBounds(unindexed("id"), created),
+    );
+  }
+  if (field !== "paidAt") {
+    narrowing.check(...checkedBounds(unindexedNumber("paid_at"), paidBounds(filters)));
+  }
+  if (search !== null) {
+    const candidates = await searchCandidates(reader, organizationId, search);
+    if (candidates !== null) narrowing.only(candidates);
+  }
+  return narrowing.narrowed;
 }

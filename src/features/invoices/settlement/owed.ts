@@ -1,4 +1,4 @@
-import { isSameOption } from "../../organizations/checkout-policy/payment-options.ts";
+import { isSameOption } from "../../organizations/checkout-policy.ts";
 import {
   belowDust,
   excessOf,
@@ -8,10 +8,9 @@ import {
   type ExcessTerms,
 } from "../options/quotes.ts";
 import type { InvoiceRow } from "../store.ts";
-import { readAside, type Aside } from "./aside.ts";
 
 /** The columns of an invoice that the money follows from that is owed or in review. */
-export type OwedTerms = ExcessTerms &
+type OwedTerms = ExcessTerms &
   Pick<InvoiceRow, "status" | "managedBy" | "confirmedAmount" | "aside">;
 
 /**
@@ -60,4 +59,45 @@ function sumInForce(row: OwedTerms, sumOf: (sums: Aside) => bigint): bigint {
     if (quote === undefined) return total;
     return total + (sumOf(sums) * payableAmount) / quote.payableAmount;
   }, 0n);
+}
+
+/** Sums of an invoice's payments in one token that `paidTokenAmount` does not show, in the token's smallest unit. */
+interface AsideFields<Amount> {
+  readonly network: string;
+  readonly tokenSymbol: string;
+  /** The money of rejected payments that is owed to their payer, less its refunds that are sent or confirmed. */
+  readonly rejected: Amount;
+  /** The payments in review. */
+  readonly inReview: Amount;
+  /** The refunds of payments that count, sent or confirmed. */
+  readonly refunded: Amount;
+}
+
+export type Aside = AsideFields<bigint>;
+/** The sums as the invoice stores them, in decimal text. */
+export type StoredAside = AsideFields<string>;
+
+/** Returns the sums to store, in a fixed order; null if there are none. */
+export function storedAside(sums: readonly Aside[]): readonly StoredAside[] | null {
+  if (sums.length === 0) return null;
+  const keyOf = ({ network, tokenSymbol }: StoredAside) => `${network} ${tokenSymbol}`;
+  return sums
+    .map(({ network, tokenSymbol, rejected, inReview, refunded }) => ({
+      network,
+      tokenSymbol,
+      rejected: String(rejected),
+      inReview: String(inReview),
+      refunded: String(refunded),
+    }))
+    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+
+export function readAside(stored: readonly StoredAside[] | null): readonly Aside[] {
+  return (stored ?? []).map(({ network, tokenSymbol, ...sums }) => ({
+    network,
+    tokenSymbol,
+    rejected: BigInt(sums.rejected),
+    inReview: BigInt(sums.inReview),
+    refunded: BigInt(sums.refunded),
+  }));
 }

@@ -7,8 +7,7 @@ import { searchAmount } from "../holds/amount-search.ts";
 import { payablePrice } from "../holds/amounts.ts";
 import { askableRest } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
-import { holdAmounts, shareAmount } from "../holds/holds.ts";
-import { marksOf } from "../holds/marks.ts";
+import { holdAmounts, marksOf, shareAmount } from "../holds/holds.ts";
 import { payableTerms } from "./terms-to-pay.ts";
 import type { InvoiceRow } from "../store.ts";
 

@@ -9,20 +9,25 @@ import {
 } from "../../../platform/chain/state/network-state.ts";
 import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import { notationOf, type Network } from "../../../platform/chain/networks.ts";
-import type { Database, Tx } from "../../../platform/database/database.ts";
+import { systemContext, type Database, type Tx } from "../../../platform/database/database.ts";
 import { makeMeter } from "../../usage/meter.ts";
 import { raisePaidIndexes } from "../../wallets/store.ts";
-import { systemContext } from "../../../platform/database/system-context.ts";
 import { announceInvoice } from "../issuing/announce.ts";
 import { forgetWarnings } from "../capacity/watch.ts";
-import { askedUntilNow, columnsOf, followMoney } from "../options/in-force.ts";
-import { isSameOption } from "../../organizations/checkout-policy/payment-options.ts";
+import {
+  askedUntilNow,
+  columnsOf,
+  followMoney,
+  payableTerms,
+  statusTerms,
+  storedTotals,
+  type LockedTerms,
+} from "./terms-to-pay.ts";
+import { isSameOption } from "../../organizations/checkout-policy.ts";
 import { quotesOf } from "../options/quotes.ts";
 import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
-import { payableTerms, statusTerms, storedTotals, type LockedTerms } from "./terms-to-pay.ts";
 import { viewOf } from "../records.ts";
-import { storedAside } from "./aside.ts";
-import { inReviewOf, owedOf } from "./owed.ts";
+import { inReviewOf, owedOf, storedAside } from "./owed.ts";
 import { remainingAmount } from "./remaining.ts";
 import { changesBetween, invoiceStateOf, type Moment, type PaymentTotals } from "../rules.ts";
 import {

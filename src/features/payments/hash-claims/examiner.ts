@@ -5,7 +5,7 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import { receiptsOf } from "../../../platform/chain/providers/pool.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
-import { systemContext } from "../../../platform/database/system-context.ts";
+import { systemContext } from "../../../platform/database/database.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
 import { claimableNetworks, claimableTerms } from "../../invoices/holds/claimable.ts";
 import { recordClaimedTransfers, settleClaim, type ClaimedTransfers } from "./ledger.ts";

@@ -1,9 +1,8 @@
-import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { formatMoney, money, parseMoneyField, tokenAsset } from "../../../kernel/money/money.ts";
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { formatMoney, money, parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import { NetworkNotEnabled } from "../../wallets/errors.ts";
+import { NetworkNotEnabled } from "../../wallets/rules.ts";
 import { AllocationTooLarge, TransferAllocated, TransferNotCreditable } from "../errors.ts";
 import { isTaking, takenOf } from "../ledger/payment-rules.ts";
 import { creditFault } from "../ledger/transfer-rules.ts";

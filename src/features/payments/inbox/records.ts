@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { pageParameters } from "../../../api/declare/list.ts";
-import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import {
   datetime,
+  describeFields,
   id,
   listRecord,
   money,
@@ -22,9 +22,8 @@ import {
   type TransferStanding,
   type WaitingReason,
 } from "./status.ts";
-import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { formatMoney, money as moneyOf, tokenAsset } from "../../../kernel/money/money.ts";
 import { toIso, toIsoOrNull } from "../../../kernel/clock.ts";
-import { formatMoney, money as moneyOf } from "../../../kernel/money/money.ts";
 import type { Notation } from "../../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../../platform/chain/state/network-state.ts";
 import { resultOf } from "../hash-claims/rules.ts";

@@ -5,7 +5,7 @@ import type { Address } from "../../../platform/chain/client.ts";
 import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
 import { givenTexts, listed } from "../../../platform/database/query/json-rows.ts";
-import { pageQuery, type Filter } from "../../../platform/database/query/page.ts";
+import { pageQuery, type Filter } from "../../../platform/database/query/lists.ts";
 import {
   paymentClaims,
   payments,

@@ -4,7 +4,7 @@ import { powerOfTen } from "../../../kernel/money/ratio.ts";
 import type { Notation } from "../../../platform/chain/networks.ts";
 import { askableRest, quoteFor, quotesOf } from "../../invoices/options/quotes.ts";
 import { isWhole, type InvoiceCandidate } from "../../invoices/settlement/candidates.ts";
-import { putInForce } from "../../invoices/options/in-force.ts";
+import { putInForce } from "../../invoices/settlement/terms-to-pay.ts";
 import type { InvoiceRow } from "../../invoices/store.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";

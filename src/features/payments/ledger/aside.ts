@@ -2,7 +2,7 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { quoteFor } from "../../invoices/options/quotes.ts";
-import type { Aside } from "../../invoices/settlement/aside.ts";
+import type { Aside } from "../../invoices/settlement/owed.ts";
 import type { PayableTerms } from "../../invoices/settlement/terms-to-pay.ts";
 import { payments, type PaymentRow, type TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";

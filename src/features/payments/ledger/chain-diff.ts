@@ -1,6 +1,9 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { TransferLog } from "../../../platform/chain/client.ts";
-import { transferKey, type TransferIdentity } from "../../../platform/chain/transfer-identity.ts";
+import {
+  transferKey,
+  type TransferIdentity,
+  type TransferLog,
+} from "../../../platform/chain/client.ts";
 import type { TransferRow } from "../table.ts";
 
 /** A range of blocks, both ends included. */

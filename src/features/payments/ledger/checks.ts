@@ -10,7 +10,7 @@ import type { Reader } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { issuedLedgers, type LedgerOfInvoice } from "../../invoices/checks.ts";
 import { quoteFor } from "../../invoices/options/quotes.ts";
-import { storedAside } from "../../invoices/settlement/aside.ts";
+import { storedAside } from "../../invoices/settlement/owed.ts";
 import type { PaymentTotals } from "../../invoices/rules.ts";
 import { asideOf, readRejectedFacts } from "./aside.ts";
 import { settleLedger, takenOf } from "./payment-rules.ts";

@@ -1,12 +1,11 @@
 import { day, type Instant } from "../../../kernel/clock.ts";
-import type { Address } from "../../../platform/chain/client.ts";
+import { transferKey, type Address } from "../../../platform/chain/client.ts";
 import { findTokenByContract, type Network } from "../../../platform/chain/networks.ts";
-import { transferKey } from "../../../platform/chain/transfer-identity.ts";
 import { integer, text, time } from "../../../platform/database/schema/table.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { matchHolds, type ChainEvidence } from "../../invoices/holds/matching.ts";
-import { watchedAmong } from "../../invoices/holds/watched-addresses.ts";
+import { watchedAmong } from "../../invoices/holds/addresses.ts";
 import { groupBy, type TimedLog } from "./chain-diff.ts";
 import { isWorthless } from "./transfer-rules.ts";
 

@@ -1,7 +1,7 @@
 import type { InTx } from "../../../app.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { difference } from "../../../platform/journal/index.ts";
+import { difference } from "../../../platform/journal.ts";
 import type { Tx } from "../../../platform/database/database.ts";
 import type { PaymentTotals } from "../../invoices/rules.ts";
 import { settleInvoices } from "../../invoices/settlement/settlement.ts";

@@ -6,27 +6,25 @@ import { acknowledgedKinds, type Alarm } from "../../../platform/chain/state/ala
 import type { ChainClient } from "../../../platform/chain/client.ts";
 import {
   acceptGaps,
+  contiguousRanges,
+  coverageOf,
   gapsOf,
+  isUnread,
   lockGaps,
   rangeOfGap,
+  without,
+  type Coverage,
   type GapRow,
-} from "../../../platform/chain/state/gaps.ts";
+  type ReadRange,
+} from "../../../platform/chain/state/reading-ranges.ts";
 import {
   endAlarms,
   openAlarms,
   storedProviders,
-} from "../../../platform/chain/state/provider-store.ts";
+  type ProviderHealth,
+} from "../../../platform/chain/state/provider-health.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
-import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
-import {
-  contiguousRanges,
-  coverageOf,
-  isUnread,
-  without,
-  type Coverage,
-  type ReadRange,
-} from "../../../platform/chain/state/reading-ranges.ts";
 import { readingsOf } from "../../../platform/chain/state/readings.ts";
 import {
   networkState,

@@ -7,7 +7,7 @@ import type { Alarm, AlarmKind } from "../../../platform/chain/state/alarms.ts";
 import { stateTable, type NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { PlacedTransaction } from "../../../platform/chain/providers/probe.ts";
-import { endAlarms, openAlarms } from "../../../platform/chain/state/provider-store.ts";
+import { endAlarms, openAlarms } from "../../../platform/chain/state/provider-health.ts";
 import type { Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
 import { HeldNotConfirmed } from "../errors.ts";
 import { markVerified, unverifiedAmong } from "../ledger/store.ts";

@@ -1,9 +1,15 @@
 import type { App } from "../../../app.ts";
 import { second } from "../../../kernel/clock.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
-import { openAlarms, storedProviders } from "../../../platform/chain/state/provider-store.ts";
-import type { Labels, MetricGroup, Reading } from "../../../platform/metrics/metrics.ts";
-import { ageOf, counter, gauge } from "../../../platform/metrics/read-metrics.ts";
+import { openAlarms, storedProviders } from "../../../platform/chain/state/provider-health.ts";
+import {
+  ageOf,
+  counter,
+  gauge,
+  type Labels,
+  type MetricGroup,
+  type Reading,
+} from "../../../platform/metrics/metrics.ts";
 import { countUnmatched } from "../inbox/store.ts";
 import { networkReadersOf } from "./readers.ts";
 

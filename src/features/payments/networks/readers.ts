@@ -1,6 +1,6 @@
 import { perApp, type App, type InTx } from "../../../app.ts";
 import type { ChainClient } from "../../../platform/chain/client.ts";
-import type { FetchInit } from "../../../platform/chain/evm/fetch.ts";
+import type { FetchInit } from "../../../platform/chain/evm/transport.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { makeProviderPool, type ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import { createAlarms, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";

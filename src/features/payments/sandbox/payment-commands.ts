@@ -69,8 +69,7 @@ export const sandboxPayments = [
     ],
     effect: "write-without-trial",
     async handle(app, call) {
-      const { parseMoneyField } = await import("../../../kernel/money/money.ts");
-      const { tokenAsset } = await import("../../../kernel/money/asset.ts");
+      const { parseMoneyField, tokenAsset } = await import("../../../kernel/money/money.ts");
       const bill = await getSandboxBill(app, call.argument("invoiceId") as Id<"invoice">);
       const asset = tokenAsset(bill.token, bill.tokenDecimals);
       const given = call.flag("amount");
@@ -142,8 +141,7 @@ export const sandboxPayments = [
     ],
     effect: "write-without-trial",
     async handle(app, call) {
-      const { parseMoneyField } = await import("../../../kernel/money/money.ts");
-      const { tokenAsset } = await import("../../../kernel/money/asset.ts");
+      const { parseMoneyField, tokenAsset } = await import("../../../kernel/money/money.ts");
       const bill = await getSandboxBill(app, call.argument("invoiceId") as Id<"invoice">);
       const asset = tokenAsset(bill.token, bill.tokenDecimals);
       const amounts = (call.flag("amounts") ?? "")
@@ -213,8 +211,7 @@ async function presentPayment(
   bill: SandboxBill,
   { transaction, amount }: SentPayment,
 ) {
-  const { formatMoney } = await import("../../../kernel/money/money.ts");
-  const { tokenAsset } = await import("../../../kernel/money/asset.ts");
+  const { formatMoney, tokenAsset } = await import("../../../kernel/money/money.ts");
   const { kind } = network;
   return {
     invoiceId: bill.invoiceId,

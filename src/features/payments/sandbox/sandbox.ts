@@ -1,13 +1,14 @@
 import { perApp, type App, type InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { Defect, defineProblem, invalidField, notFound } from "../../../kernel/errors.ts";
-import { tokenAsset } from "../../../kernel/money/asset.ts";
-import { parseMoneyField } from "../../../kernel/money/money.ts";
+import { parseMoneyField, tokenAsset } from "../../../kernel/money/money.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
-import { storedProviders } from "../../../platform/chain/state/provider-store.ts";
+import {
+  storedProviders,
+  type ProviderHealth,
+} from "../../../platform/chain/state/provider-health.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import {
   makeSandbox,

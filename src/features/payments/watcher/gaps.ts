@@ -4,7 +4,11 @@ import type { ChainClient, Head, Heads } from "../../../platform/chain/client.ts
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import { refusalOf } from "../../../platform/chain/providers/probe.ts";
-import { rangeOfGap, type GapRow, type Refusal } from "../../../platform/chain/state/gaps.ts";
+import {
+  rangeOfGap,
+  type GapRow,
+  type Refusal,
+} from "../../../platform/chain/state/reading-ranges.ts";
 import type { NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
 import type { BlockRange } from "../ledger/chain-diff.ts";
 import { AnswerDropped, type RangeSize } from "./chain-reader.ts";

@@ -1,8 +1,12 @@
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
-import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
+import {
+  mayHide,
+  transferKey,
+  type ChainClient,
+  type TransferLog,
+} from "../../../platform/chain/client.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
-import { mayHide, transferKey } from "../../../platform/chain/transfer-identity.ts";
 import { makeRangeSize } from "./chain-reader.ts";
 import type { RangeReading, Scanner } from "./readings/rescanner.ts";
 import {

@@ -1,24 +1,25 @@
 import { day, hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
-import type { Journal } from "../../../platform/journal/index.ts";
+import type { Journal } from "../../../platform/journal.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../platform/chain/client.ts";
-import { writeAlarms } from "../../../platform/chain/state/provider-store.ts";
+import { writeAlarms } from "../../../platform/chain/state/provider-health.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import {
   fillGaps,
   gapsOf,
+  isContradicted,
   noteRefusals,
   rangeOfGap,
+  rowsOutside,
   withdrawRefusal,
   type GapRow,
-} from "../../../platform/chain/state/gaps.ts";
-import { isContradicted, rowsOutside } from "../../../platform/chain/state/reading-ranges.ts";
+} from "../../../platform/chain/state/reading-ranges.ts";
 import { dropReadings, readingsOf } from "../../../platform/chain/state/readings.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../platform/database/database.ts";
-import { oldestHold, watchedSince } from "../../invoices/holds/watched-addresses.ts";
+import { oldestHold, watchedSince } from "../../invoices/holds/addresses.ts";
 import { judgeReading, rangeOf, type Judgement } from "./judgement.ts";
 import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "./chain-reader.ts";
 import { hasRefused, isRefusedBy, refusalsOf, reportGaps, type ProviderRefusal } from "./gaps.ts";

@@ -5,9 +5,9 @@ import {
   storedProviders,
   writeAlarms,
   writeProviders,
-} from "../../../platform/chain/state/provider-store.ts";
+  type ProviderHealth,
+} from "../../../platform/chain/state/provider-health.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import type { Database } from "../../../platform/database/database.ts";
 import { watcherContext, type Guard } from "./recorder.ts";

@@ -1,8 +1,13 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
-import type { Address, ChainClient, Heads, TransferLog } from "../../../platform/chain/client.ts";
+import {
+  mayHide,
+  type Address,
+  type ChainClient,
+  type Heads,
+  type TransferLog,
+} from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import { mayHide } from "../../../platform/chain/transfer-identity.ts";
 import {
   knownBlocks,
   type KnownBlock,
@@ -20,8 +25,8 @@ import {
   TransferOmitted,
   type Recipients,
 } from "./chain-reader.ts";
-import { marksAbove } from "../../invoices/holds/marks.ts";
-import { watchedAddresses, watchedAmong } from "../../invoices/holds/watched-addresses.ts";
+import { marksAbove } from "../../invoices/holds/holds.ts";
+import { watchedAddresses, watchedAmong } from "../../invoices/holds/addresses.ts";
 import { activeAddresses, activeAmong } from "../../wallets/store.ts";
 import { withinInboxLimit } from "../ledger/inbox-limit.ts";
 import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";

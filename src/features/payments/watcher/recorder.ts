@@ -1,7 +1,7 @@
 import type { App, InTx } from "../../../app.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import { fillGaps, noteRefusals } from "../../../platform/chain/state/gaps.ts";
+import { fillGaps, noteRefusals } from "../../../platform/chain/state/reading-ranges.ts";
 import { extendReadings, markUnread } from "../../../platform/chain/state/readings.ts";
 import {
   keepBlocks,
@@ -9,8 +9,7 @@ import {
   replaceState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import type { Tx } from "../../../platform/database/database.ts";
-import { systemContext } from "../../../platform/database/system-context.ts";
+import { systemContext, type Tx } from "../../../platform/database/database.ts";
 import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { AnswerDropped } from "./chain-reader.ts";
 import type { ChainChanges } from "./read-changes.ts";

@@ -11,8 +11,7 @@ import {
   networkState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import { acceptedRanges } from "../../../platform/chain/state/gaps.ts";
-import { knownBlockUpTo } from "../../../platform/chain/state/reading-ranges.ts";
+import { acceptedRanges, knownBlockUpTo } from "../../../platform/chain/state/reading-ranges.ts";
 import { readingsOf } from "../../../platform/chain/state/readings.ts";
 import type { Database } from "../../../platform/database/database.ts";
 import type { Logger } from "../../../platform/logger/index.ts";

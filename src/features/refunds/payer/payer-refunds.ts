@@ -1,8 +1,7 @@
 import type { App, InTx } from "../../../app.ts";
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { tokenAsset } from "../../../kernel/money/asset.ts";
-import { formatMoney, money } from "../../../kernel/money/money.ts";
+import { formatMoney, money, tokenAsset } from "../../../kernel/money/money.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import type { Network } from "../../../platform/chain/networks.ts";

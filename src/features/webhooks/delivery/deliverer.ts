@@ -1,23 +1,25 @@
 import { perApp, type App } from "../../../app.ts";
-import { second, type Instant } from "../../../kernel/clock.ts";
+import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { systemContext } from "../../../platform/database/system-context.ts";
+import { systemContext } from "../../../platform/database/database.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
-import { createSender, type Sender } from "../../../platform/outbound/sender.ts";
-import { sendAttempt, slowAfterMs, type Attempt } from "./attempt.ts";
-import { webhookGuard } from "../endpoints.ts";
-import { webhookSecretKey } from "../endpoints/secret.ts";
 import {
-  createEndpointHealth,
-  scheduleDeliveries,
-  leasesPerEndpointMax,
+  createSender,
+  type OutboundResult,
+  type Sender,
+} from "../../../platform/outbound/sender.ts";
+import { sign } from "../../../platform/outbound/standard-webhooks.ts";
+import { openSecrets, webhookGuard, webhookSecretKey } from "../endpoints.ts";
+import {
   countSlots,
+  createEndpointHealth,
+  createOpenDeliveries,
   isTroubled,
+  leasesPerEndpointMax,
   organizationShare,
+  scheduleDeliveries,
   type Demand,
 } from "./circuit-breaker.ts";
-import { createOpenDeliveries } from "./open-deliveries.ts";
-import { createEndpointRateLimit } from "./rate-limit.ts";
 import { recordAttempts } from "./record-attempts.ts";
 import { isSuccess } from "./retry-policy.ts";
 import {
@@ -140,6 +142,15 @@ export function createDeliverer(
     close: (patienceMs) => close(state, patienceMs),
   };
 }
+
+/** Number of stored buckets at which full ones are removed. */
+const rememberedMax = 1_000;
+
+/**
+ * Duration from which an attempt is slow, whatever the receiver answers, in milliseconds. A slot of an endpoint that is
+ * not slow is free again after this time at the latest.
+ */
+export const slowAfterMs = 2 * second;
 
 /** The deliverer of an app's process. */
 export const delivererOf = perApp((app) => createDeliverer(app));
@@ -299,4 +310,98 @@ async function clearDisabled(
     giveUp(tx, disabled.endpointId, { at, error: "The endpoint was disabled." }),
   );
   return given === givenUpMax;
+}
+
+/** A token bucket per endpoint, in this process: a burst of up to one second's requests, then an even rate. */
+interface EndpointRateLimit<EndpointId extends string> {
+  /** Returns the number of requests that may be started now. */
+  available(endpointId: EndpointId, now: Instant): number;
+  spend(endpointId: EndpointId, count: number, now: Instant): void;
+  /** Time until an exhausted endpoint may send its next request, in milliseconds. */
+  readonly intervalMs: number;
+}
+
+interface TokenBucket {
+  readonly left: number;
+  readonly at: Instant;
+}
+
+/** Creates the buckets; with `perSecond` 0 there is no limit. */
+export function createEndpointRateLimit<EndpointId extends string>(
+  perSecond: number,
+): EndpointRateLimit<EndpointId> {
+  const buckets = new Map<EndpointId, TokenBucket>();
+  if (perSecond === 0) {
+    return { available: () => Infinity, spend: () => undefined, intervalMs: 0 };
+  }
+
+  function leftOf(endpointId: EndpointId, now: Instant): number {
+    const bucket = buckets.get(endpointId);
+    // A clock that was set back must not make an endpoint wait until it has caught up.
+    if (bucket === undefined || bucket.at > now) return perSecond;
+    const earned = ((now - bucket.at) * perSecond) / second;
+    return Math.min(perSecond, bucket.left + earned);
+  }
+
+  return {
+    available: (endpointId, now) => Math.floor(leftOf(endpointId, now)),
+    spend(endpointId, count, now) {
+      buckets.set(endpointId, { left: leftOf(endpointId, now) - count, at: now });
+      if (buckets.size <= rememberedMax) return;
+      for (const [rested, { at }] of buckets) if (now - at >= second) buckets.delete(rested);
+    },
+    intervalMs: second / perSecond,
+  };
+}
+
+/** A completed attempt. */
+export interface Attempt {
+  readonly delivery: DeliveryRow;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly result: OutboundResult;
+  /** Whether it was the lone attempt at a failing endpoint. */
+  readonly isLone: boolean;
+  /** Whether the receiver took at least `slowAfterMs`, whatever it answered. */
+  readonly isSlow: boolean;
+}
+
+/** Signs a claimed delivery for the current time and sends it. `whenSlow` is called once it has taken `slowAfterMs`. */
+async function sendAttempt(parts: {
+  readonly clock: Clock;
+  readonly sender: Sender;
+  readonly secretKey: Uint8Array;
+  readonly delivery: DeliveryRow;
+  readonly backlog: EndpointBacklog;
+  readonly isLone: boolean;
+  readonly slowAfterMs: number;
+  readonly whenSlow: () => void;
+}): Promise<Attempt> {
+  const { clock, sender, delivery, backlog, isLone, whenSlow } = parts;
+  const startedAt = clock.now();
+  const body = Buffer.from(delivery.body);
+  const signed = sign({
+    id: delivery.eventId,
+    timestampSeconds: Math.floor(startedAt / second),
+    body,
+    secrets: openSecrets(parts.secretKey, backlog, startedAt),
+  });
+  // A timer does not jump with the clock.
+  let isSlow = false;
+  const timer = setTimeout(() => {
+    isSlow = true;
+    whenSlow();
+  }, parts.slowAfterMs);
+  const result = await sender.send({
+    url: backlog.url,
+    headers: {
+      "content-type": "application/json",
+      "user-agent": "Till-Webhooks/1",
+      "till-delivery-id": delivery.id,
+      ...signed,
+    },
+    body,
+  });
+  clearTimeout(timer);
+  return { delivery, startedAt, endedAt: clock.now(), result, isLone, isSlow };
 }

@@ -1,10 +1,9 @@
 import type { App, InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, RandomBytes } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/database.ts";
-import { systemContext } from "../../../platform/database/system-context.ts";
+import { systemContext, type Tx } from "../../../platform/database/database.ts";
 import type { RowOf } from "../../../platform/database/schema/table.ts";
-import type { Attempt } from "./attempt.ts";
+import type { Attempt } from "./deliverer.ts";
 import { failEndpoint, saveEndpoint } from "../endpoints.ts";
 import { deliveryLifeMax, judge, restAsked, type Verdict } from "./retry-policy.ts";
 import {

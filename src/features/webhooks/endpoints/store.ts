@@ -4,7 +4,7 @@ import type { PageRequest } from "../../../kernel/page.ts";
 import type { Reader, Tx } from "../../../platform/database/database.ts";
 import type { RowOf } from "../../../platform/database/schema/table.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import { pageQuery } from "../../../platform/database/query/page.ts";
+import { pageQuery } from "../../../platform/database/query/lists.ts";
 import type { EndpointStatus } from "../status.ts";
 import { notFailing } from "./failure-policy.ts";
 import { webhookEndpoints } from "../table.ts";

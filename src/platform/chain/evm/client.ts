@@ -1,18 +1,21 @@
-import type {
-  Address,
-  ChainClient,
-  DroppedPart,
-  Head,
-  ListedTransfers,
-  Receipt,
-  TransferLog,
-  TransferQuery,
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  numbered,
+  type Address,
+  type ChainClient,
+  type DroppedPart,
+  type Head,
+  type ListedTransfers,
+  type Receipt,
+  type TransferLog,
+  type TransferQuery,
 } from "../client.ts";
-import type { Fetch } from "./fetch.ts";
+import type { PooledProvider } from "../providers/member.ts";
 import {
   makeTransport,
   type Call,
   type Endpoint,
+  type Fetch,
   type RpcResult,
   type Transport,
 } from "./transport.ts";
@@ -24,12 +27,15 @@ import {
   readObject,
   readQuantity,
 } from "./values.ts";
-import type { Network } from "../networks.ts";
+import type { Network, NetworkAccess } from "../networks.ts";
 import { systemClock } from "../../../kernel/clock.ts";
-import { defaultRequestsPerSecond } from "../providers/budget.ts";
+import {
+  defaultRequestsPerSecond,
+  makeBudget,
+  makeProviderLimits,
+  type ProviderLimits,
+} from "../providers/limits.ts";
 import { ProviderError } from "../providers/error.ts";
-import { makeProviderLimits, type ProviderLimits } from "../providers/limits.ts";
-import { numbered } from "../transfer-identity.ts";
 import {
   inChainOrder,
   readReceipt,
@@ -481,4 +487,38 @@ async function readBlockTransfers(
     if (error instanceof ProviderError && error.kind === "refused") return null;
     throw error;
   }
+}
+
+/** Creates a JSON-RPC client with its budget of requests for each endpoint, in the same order. */
+export function connectJsonRpc(
+  network: Network,
+  { endpoints, clock, fetch, stopping }: NetworkAccess,
+): PooledProvider[] {
+  const origins = endpoints.map(({ url }) => new URL(url).origin);
+  return endpoints.map(({ url, headers, batchMax, ...rates }, place) => {
+    const provider = new URL(url).origin;
+    const member = origins.slice(0, place + 1).filter((each) => each === provider).length;
+    const { requestsPerSecond } = rates;
+    const limits = makeProviderLimits({ clock, network, batchMax, requestsPerSecond });
+    const budget = makeBudget({
+      limits: rates,
+      tolerated: () => limits.requestsPerSecond.current(),
+      clock,
+      provider,
+      delay: (milliseconds) =>
+        // On shutdown the wait ends early; the request itself is then refused.
+        sleep(milliseconds, undefined, { signal: stopping }).catch(() => undefined),
+    });
+    const client = createJsonRpcClient({
+      network,
+      url,
+      member,
+      headers,
+      limits,
+      fetch,
+      signal: stopping,
+      beforeRequest: () => budget.take(),
+    });
+    return { client, budget, limits };
+  });
 }

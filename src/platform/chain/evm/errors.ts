@@ -1,4 +1,4 @@
-import type { FetchAnswer } from "./fetch.ts";
+import type { FetchAnswer } from "./transport.ts";
 import type { LimitHint, ProviderFault } from "../providers/error.ts";
 import { readable, readObject } from "./values.ts";
 

@@ -1,11 +1,15 @@
 import { looksLikeSecret } from "../looks-like-secret.ts";
 import type { NetworkKind } from "../networks.ts";
-import { formatAddress, parseAddress } from "./address.ts";
-import { connectJsonRpc } from "./connect.ts";
-import { paymentUri } from "./payment-uri.ts";
-import { formatHash, parseTransactionHash } from "./transaction-hash.ts";
-import { walletTransfer } from "./wallet-transfer.ts";
-import { makeExtendedKeys } from "./xpub.ts";
+import {
+  formatAddress,
+  formatHash,
+  makeExtendedKeys,
+  parseAddress,
+  parseTransactionHash,
+  paymentUri,
+  walletTransfer,
+} from "./addresses.ts";
+import { connectJsonRpc } from "./client.ts";
 
 /** Ethereum and the networks that are compatible with it. */
 export const evmKind: NetworkKind = {

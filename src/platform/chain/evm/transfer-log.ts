@@ -1,5 +1,11 @@
-import type { Address, DroppedPart, Receipt, UnreadableLog } from "../client.ts";
-import { numbered, type UnnumberedTransfer } from "../transfer-identity.ts";
+import {
+  numbered,
+  type Address,
+  type DroppedPart,
+  type Receipt,
+  type UnnumberedTransfer,
+  type UnreadableLog,
+} from "../client.ts";
 import {
   MalformedAnswer,
   readable,

@@ -1,9 +1,28 @@
 import { parseUrl } from "../../../kernel/url.ts";
-import type { Fetch, FetchAnswer } from "./fetch.ts";
 import { meaningOf, readError, retryAfter, wholeError, type StatedError } from "./errors.ts";
 import { MalformedAnswer, readObject } from "./values.ts";
 import { ProviderError, type LimitHint, type ProviderFault } from "../providers/error.ts";
 import type { ProviderLimits } from "../providers/limits.ts";
+
+/**
+ * The part of `fetch` that Till uses. It is passed in, so that it can be replaced by a sender that pins addresses, or
+ * by a test.
+ */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+
+export interface FetchInit {
+  readonly method: "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly redirect: "manual";
+  readonly signal: AbortSignal;
+}
+
+export interface FetchAnswer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
 
 export interface Endpoint {
   readonly url: string;

@@ -3,13 +3,40 @@ import type { ChainAlarms } from "../state/alarms.ts";
 import type { ChainClient, Heads, KnownChain } from "../client.ts";
 import { headTimeFault } from "../state/head-times.ts";
 import type { Network } from "../networks.ts";
+import { slowMs, type ProviderBudget, type ProviderLimits } from "./limits.ts";
 import { ProviderError } from "./error.ts";
-import { slowMs } from "./limits.ts";
-import type { PooledProvider } from "./provider.ts";
-import type { OmittedTransfer, ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
+import type {
+  OmittedTransfer,
+  ProviderCondition,
+  ProviderCounts,
+  ProviderHealth,
+} from "../state/provider-health.ts";
 import { makeCallRecord, type CallRecord, type RpcMethod } from "./call-record.ts";
 import { probeLogs, stillOmits, type Verdict } from "./probe.ts";
-import { makeQuarantine, type Quarantine } from "./quarantine.ts";
+
+/** A node of a network, as the settings or the network table name it. */
+export interface ProviderEndpoint {
+  readonly url: string;
+  /** The headers of every request; their values are secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The maximum number of calls in one batch request. */
+  readonly batchMax: number;
+  readonly requestsPerSecond: number;
+  readonly requestsPerDay: number | null;
+}
+
+/** A provider of a network, with its budget of requests; null: unlimited. */
+export interface PooledProvider {
+  readonly client: ChainClient;
+  readonly budget: ProviderBudget | null;
+  /** The limits that the provider showed, and its speed; absent for simulated providers. */
+  readonly limits?: ProviderLimits;
+  /**
+   * Returns when somebody last ended the provider's failures; 0: never. Only simulated providers have it: real ones
+   * serve their whole backoff and quarantine.
+   */
+  healedAt?(): Promise<Instant>;
+}
 
 /** A provider with its state: when it may be called, and whether its responses are trusted. */
 export interface PoolMember {
@@ -380,4 +407,97 @@ function resume(state: State, before: ProviderHealth): void {
   state.unusableSince = before.unusableSince ?? null;
   // Its logs are probed again before it is used: only the rank is restored.
   if (before.condition === "silent_logs") state.quarantine.put("silent_logs");
+}
+
+/**
+ * Why a provider is not called, or why others are preferred:
+ * - `wrong_chain`: it serves another chain, until a check of its chain id succeeds
+ * - `silent_logs`: its logs omit transfers, until a probe finds them complete
+ * - `waiting`: the backoff after a failure; it is not called
+ * - `distrusted`: its responses contradict each other or are impossible; its tip is ignored
+ * - `behind`: other providers have newer blocks
+ */
+type QuarantineReason = "wrong_chain" | "silent_logs" | "waiting" | "distrusted" | "behind";
+
+/** The duration of each reason, in milliseconds; `waiting` has the length of the backoff. */
+const durationMs = {
+  wrong_chain: Infinity,
+  silent_logs: Infinity,
+  distrusted: 5 * minute,
+  behind: 15 * second,
+} as const satisfies Record<Exclude<QuarantineReason, "waiting">, number>;
+
+/** The conditions that operators see, the most serious first. */
+const conditions: readonly (readonly [QuarantineReason, ProviderCondition])[] = [
+  ["wrong_chain", "wrong_chain"],
+  ["silent_logs", "silent_logs"],
+  ["waiting", "waiting"],
+  ["distrusted", "behind"],
+  ["behind", "behind"],
+];
+
+/** The reasons, each with its end, for which a provider is not used like the others. Decides what follows from them. */
+interface Quarantine {
+  put(reason: keyof typeof durationMs): void;
+  /** Begins a backoff. */
+  wait(milliseconds: number): void;
+  lift(reason: QuarantineReason): void;
+  has(reason: QuarantineReason): boolean;
+  /** Returns the end of a backoff; null outside one. */
+  retryAt(): Instant | null;
+  /** Returns the time from which it is checked or used again; null without a reason, and if the next check is due. */
+  againAt(): Instant | null;
+  /** True if its blocks and logs may not be used at all. */
+  isExcluded(): boolean;
+  /** True if the blocks that it reported count. */
+  isBelieved(): boolean;
+  /**
+   * The rank among the providers that may be called; lower is better. Providers that are passed over come after the
+   * others, those whose logs omit transfers last.
+   */
+  rank(): number;
+  /** The condition for operators; null if there is no reason. */
+  condition(): ProviderCondition | null;
+}
+
+export function makeQuarantine(clock: Clock): Quarantine {
+  const reasons = new Map<QuarantineReason, { readonly since: Instant; readonly until: Instant }>();
+
+  function enter(reason: QuarantineReason, milliseconds: number): void {
+    const since = clock.now();
+    reasons.set(reason, { since, until: since + milliseconds });
+  }
+
+  /** If the clock was set back to before the beginning, the end is meaningless. */
+  function has(reason: QuarantineReason): boolean {
+    const entry = reasons.get(reason);
+    const now = clock.now();
+    if (entry === undefined) return false;
+    return entry.until === Infinity || (now >= entry.since && now < entry.until);
+  }
+
+  const isExcluded = () => has("wrong_chain") || has("silent_logs");
+  return {
+    put(reason) {
+      enter(reason, durationMs[reason]);
+    },
+    wait(milliseconds) {
+      enter("waiting", milliseconds);
+    },
+    lift(reason) {
+      reasons.delete(reason);
+    },
+    has,
+    retryAt: () => (has("waiting") ? (reasons.get("waiting")?.until ?? null) : null),
+    againAt() {
+      const ends = [...reasons].flatMap(([reason, { until }]) =>
+        has(reason) && until !== Infinity ? [until] : [],
+      );
+      return ends.length === 0 ? null : Math.max(...ends);
+    },
+    isExcluded,
+    isBelieved: () => !isExcluded() && !has("distrusted"),
+    rank: () => (has("silent_logs") ? 2 : 0) + (has("distrusted") || has("behind") ? 1 : 0),
+    condition: () => conditions.find(([reason]) => has(reason))?.[1] ?? null,
+  };
 }

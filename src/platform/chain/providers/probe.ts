@@ -1,13 +1,14 @@
-import type {
-  Address,
-  ChainClient,
-  ListedTransfers,
-  Receipt,
-  TransferLog,
-  TransferQuery,
+import {
+  mayHide,
+  transferKey,
+  type Address,
+  type ChainClient,
+  type ListedTransfers,
+  type Receipt,
+  type TransferLog,
+  type TransferQuery,
 } from "../client.ts";
 import type { OmittedTransfer } from "../state/provider-health.ts";
-import { mayHide, transferKey } from "../transfer-identity.ts";
 import { ProviderError } from "./error.ts";
 
 /** Number of blocks whose receipts are searched for a transfer to compare. */

@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../database/database.ts";
 import type { Address, Head } from "../client.ts";
 import { findToken, type Network } from "../networks.ts";
 import * as store from "./store.ts";
-import type { SandboxChainRow, SandboxTransferRow, SegmentRow } from "./table.ts";
+import type { SandboxChainRow, SandboxTransferRow, SegmentRow } from "./store.ts";
 import { blockAt, blockTime, minedSegment, openSegment, tipAt } from "./timeline.ts";
 
 export const SandboxRefused = defineProblem({

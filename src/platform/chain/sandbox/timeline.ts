@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { second, type Instant } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import type { Head } from "../client.ts";
-import type { ForkRow, SegmentRow } from "./table.ts";
+import type { ForkRow, SegmentRow } from "./store.ts";
 
 /** Returns the height of the tip at a time, by the newest segment. Block 0 always exists. */
 export function tipAt(newest: SegmentRow, now: Instant): number {

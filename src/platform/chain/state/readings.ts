@@ -1,8 +1,8 @@
 import { minute, type Instant } from "../../../kernel/clock.ts";
 import { integer, json, table, text, time, type RowOf } from "../../database/schema/table.ts";
 import type { Reader, Tx } from "../../database/database.ts";
-import { fillGaps } from "./gaps.ts";
 import {
+  fillGaps,
   joinRows,
   withReading,
   type Reading,

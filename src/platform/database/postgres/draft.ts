@@ -1,7 +1,7 @@
 import type { StoreLogger } from "../database.ts";
 import { StatementFailed, StoreUnavailable, unavailable } from "../errors.ts";
 import { openDatabase } from "../open.ts";
-import { makeReader } from "../query/reader.ts";
+import { makeReader } from "../query/statement.ts";
 import { StoreInUse, type Draft } from "../transfer/draft.ts";
 import { tablesAt } from "../transfer/rows.ts";
 import { transactionOf } from "./client.ts";

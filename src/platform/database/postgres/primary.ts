@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
-import { once } from "../../once.ts";
+import { once } from "../../../kernel/memo.ts";
 import type { StoreLogger } from "../database.ts";
 import { StoreUnavailable, unavailable } from "../errors.ts";
 import { nameOfPostgres, urlsOfHosts } from "./url.ts";

@@ -3,10 +3,14 @@ import type { RawRow } from "../database.ts";
 import { statementOf } from "../query/statement.ts";
 import type { SqlValue } from "../schema/table.ts";
 import { makeSerial } from "../sqlite/serial.ts";
-import { answerMilliseconds, sessionOf, transactionOf } from "./client.ts";
-import { translate } from "./errors.ts";
+import {
+  answerMilliseconds,
+  readAsSqliteDoes,
+  sessionOf,
+  transactionOf,
+  translate,
+} from "./client.ts";
 import { reach } from "./primary.ts";
-import { readAsSqliteDoes } from "./types.ts";
 
 /** Runs statements on a connection, one after another. It throws the store's errors. */
 export interface Direct {

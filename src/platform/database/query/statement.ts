@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { Defect } from "../../../kernel/errors.ts";
-import type { RawRow } from "../database.ts";
+import type { Dialect, RawRow, Reader } from "../database.ts";
+import { decodeRows, selectStatement } from "../schema/statements.ts";
 import type { SqlValue } from "../schema/table.ts";
 
 /** Properties of a statement's text, computed once. */
-export interface Statement {
+interface Statement {
   /** The text with SQLite's own `?1` for `$1`, which Sequelize does not copy for every run. */
   readonly sqliteText: string;
   /** The name under which PostgreSQL prepares it. */
@@ -66,5 +67,21 @@ function describe(sql: string): Statement {
     isReturning: /\bRETURNING\b/i.test(sql),
     names: new Set(isSelect ? sql.toLowerCase().match(/\w+/g) : []),
     changedTables: Array.from(changes, ([, table = ""]) => table.toLowerCase()),
+  };
+}
+
+type All = (sql: string, values: readonly SqlValue[]) => Promise<RawRow[]>;
+
+const none: readonly SqlValue[] = [];
+
+/** Creates a Reader from a function that runs a statement. */
+export function makeReader(dialect: Dialect, all: All): Reader {
+  return {
+    dialect,
+    all: <R>(sql: string, values = none) => all(sql, values) as Promise<R[]>,
+    find: async (table, rest, values = none) =>
+      decodeRows(table, await all(selectStatement(table, rest), values)),
+    findOne: async (table, rest, values = none) =>
+      decodeRows(table, await all(selectStatement(table, rest), values))[0] ?? null,
   };
 }

@@ -2,9 +2,8 @@ import { MigrationError, RerunBehavior, Umzug } from "umzug";
 import { hour, type Clock } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import { unwatched, type Progress } from "../../progress.ts";
-import type { Database, Tx } from "../database.ts";
-import { systemContext } from "../system-context.ts";
-import { columnTypes } from "./column-types.ts";
+import { systemContext, type Database, type Tx } from "../database.ts";
+import { columnTypes } from "./table.ts";
 import {
   appliedVersions,
   migrationLock,

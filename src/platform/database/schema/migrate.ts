@@ -1,7 +1,6 @@
 import type { Dialect, Reader, Tx } from "../database.ts";
 import { StoreTooNew, StoreTooOld } from "../errors.ts";
-import { integer, table, text, time, type Table } from "./table.ts";
-import type { ColumnTypes } from "./column-types.ts";
+import { integer, table, text, time, type ColumnTypes, type Table } from "./table.ts";
 
 /** One schema change. Migrations are numbered, go forward only, and never change once released. */
 export interface Migration {

@@ -1,4 +1,72 @@
 import { Defect } from "../../../kernel/errors.ts";
+import type { Dialect } from "../database.ts";
+
+/** Column types for migrations. */
+export interface ColumnTypes {
+  /** Text, compared byte by byte. */
+  readonly text: string;
+  readonly integer: string;
+  readonly time: string;
+  /** 0 or 1. */
+  readonly flag: string;
+  readonly json: string;
+  /**
+   * Returns the type of an amount with its CHECK constraint, which needs the column's name: `` `total
+   * ${types.amount("total")} NOT NULL` ``.
+   */
+  readonly amount: (column: string) => string;
+  /** `amount` for amounts that may be negative. */
+  readonly signedAmount: (column: string) => string;
+  /** A suffix for tables whose key is all or most of the row: SQLite then stores no second copy of the key. */
+  readonly keyAlone: string;
+  /** Returns statements that forbid updating and deleting rows of a table. */
+  readonly appendOnly: (table: string) => readonly string[];
+}
+
+export const columnTypes: Readonly<Record<Dialect, ColumnTypes>> = {
+  sqlite: {
+    text: "TEXT",
+    integer: "INTEGER",
+    time: "INTEGER",
+    flag: "INTEGER",
+    json: "TEXT",
+    keyAlone: "WITHOUT ROWID",
+    amount: (column) => `TEXT CHECK (length(${column}) = 78 AND ${column} NOT GLOB '*[^0-9]*')`,
+    signedAmount: (column) =>
+      `TEXT CHECK (length(${column}) = 79 AND substr(${column}, 1, 1) IN ('-', '0') AND substr(${column}, 2) NOT GLOB '*[^0-9]*')`,
+    appendOnly: (table) =>
+      ["UPDATE", "DELETE"].map(
+        (change) =>
+          `CREATE TRIGGER ${table}_no_${change.toLowerCase()} BEFORE ${change} ON ${table}
+           BEGIN SELECT RAISE(ABORT, 'rows of ${table} are never changed'); END`,
+      ),
+  },
+  postgres: {
+    text: 'TEXT COLLATE "C"',
+    integer: "BIGINT",
+    time: "BIGINT",
+    flag: "SMALLINT",
+    json: 'TEXT COLLATE "C"',
+    keyAlone: "",
+    amount: (column) => `TEXT COLLATE "C" CHECK (${column} ~ '^[0-9]{78}$')`,
+    signedAmount: (column) => `TEXT COLLATE "C" CHECK (${column} ~ '^[-0][0-9]{78}$')`,
+    appendOnly: (table) => [
+      `CREATE FUNCTION ${table}_refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+       'BEGIN RAISE EXCEPTION ''rows of ${table} are never changed''; END'`,
+      `CREATE TRIGGER ${table}_no_change BEFORE UPDATE OR DELETE ON ${table}
+       FOR EACH ROW EXECUTE FUNCTION ${table}_refuse_change()`,
+    ],
+  },
+};
+
+/** Text, compared byte by byte on both databases. */
+export const text = <T extends string = string>(): Column<T> => column("text");
+
+const tables = new Map<string, Table>();
+const orders = new WeakMap<Table, number>();
+
+/** Facts about the store by name, such as the fingerprint of its secret. */
+export const meta = table("meta", { name: text(), value: text() }, { primaryKey: ["name"] });
 
 /** A value that can be bound to a statement. */
 export type SqlValue = string | number | null;
@@ -18,8 +86,6 @@ function column<T>(kind: Kind, isNullable = false): Column<T> {
   return { kind, isNullable, nullable: () => column<T | null>(kind, true) };
 }
 
-/** Text, compared byte by byte on both databases. */
-export const text = <T extends string = string>(): Column<T> => column("text");
 /** A non-negative amount in an asset's smallest unit: 78 zero-padded digits in the store, bigint in the program. */
 export const amount = (): Column<bigint> => column("amount");
 /**
@@ -42,7 +108,7 @@ type ValueOf<C> = C extends Column<infer T> ? T : never;
 export type ValuesOf<C extends Columns> = { readonly [K in keyof C]: ValueOf<C[K]> };
 export type RowOf<T extends Table> = ValuesOf<T["columns"]>;
 
-export interface Index {
+interface Index {
   readonly name: string;
   /** Property names, or expressions in lowercase SQL and parentheses. */
   readonly columns: readonly string[];
@@ -58,9 +124,6 @@ export interface Table<C extends Columns = Columns> {
   readonly primaryKey: readonly string[];
   readonly indexes: readonly Index[];
 }
-
-const tables = new Map<string, Table>();
-const orders = new WeakMap<Table, number>();
 
 /**
  * Declares a table. Its row type, its statements and the drift test against the migrations are derived from this
@@ -114,7 +177,7 @@ export function decodeAmount(stored: string): bigint {
 }
 
 /** Encodes an amount that may be negative. */
-export function encodeSignedAmount(value: bigint): string {
+function encodeSignedAmount(value: bigint): string {
   return value < 0n ? `-${encodeAmount(-value)}` : `0${encodeAmount(value)}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Database as RawConnection, Statement as Prepared } from "sqlite3";
 import type { RawRow } from "../database.ts";
-import { driverError } from "../driver-error.ts";
+import { driverError } from "../errors.ts";
 import { makeSerial } from "./serial.ts";
 import { statementOf, type Session } from "../query/statement.ts";
 import type { SqlValue } from "../schema/table.ts";

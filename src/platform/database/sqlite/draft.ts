@@ -2,8 +2,7 @@ import { chown, link, open as openFile, rename, rm, stat } from "node:fs/promise
 import { dirname } from "node:path";
 import { Problem } from "../../../kernel/errors.ts";
 import type { StoreLogger } from "../database.ts";
-import { openDatabase } from "../open.ts";
-import { openForReading } from "../read-only.ts";
+import { openDatabase, openForReading } from "../open.ts";
 import { StoreInUse, type Draft } from "../transfer/draft.ts";
 import { translate } from "./errors.ts";
 import { openExisting } from "./standalone.ts";

@@ -1,16 +1,16 @@
 import { open as openFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { once } from "../../once.ts";
-import type { Database, StoreLogger } from "../database.ts";
-import { unavailable } from "../errors.ts";
-import type { StoreLimits } from "../limits.ts";
-import type { Nesting } from "../write/nesting.ts";
-import { makeReader } from "../query/reader.ts";
+import { once } from "../../../kernel/memo.ts";
+import type { Database, RawRow, StoreLimits, StoreLogger } from "../database.ts";
+import { unavailable, writeOutsideTransaction } from "../errors.ts";
+import { shareReads } from "../query/shared-reads.ts";
+import type { SqlValue } from "../schema/table.ts";
+import type { Nesting } from "../open.ts";
+import { makeReader } from "../query/statement.ts";
+import { makeUsage } from "../write/usage.ts";
 import { connect, type Connection } from "./connection.ts";
-import { translate } from "./errors.ts";
-import { makeWriteQueue } from "./write-queue.ts";
-import { makeReaders } from "./readers.ts";
-import { execWhenFree, makeWriter } from "./writer.ts";
+import { isSqliteError, translate } from "./errors.ts";
+import { execWhenFree, makeWriteQueue, makeWriter } from "./write-queue.ts";
 
 /** The number of read connections. Each running statement occupies a thread of libuv's pool. */
 const readerCount = 3;
@@ -94,4 +94,62 @@ async function createPrivately(path: string): Promise<void> {
   } catch (error) {
     throw unavailable(`The store's file ${path} cannot be opened or created`, error);
   }
+}
+
+interface Readers {
+  all(sql: string, values: readonly SqlValue[]): Promise<RawRow[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the pool of read-only connections. A statement takes the connection that became idle last, whose cache is
+ * warm; a slow statement occupies only one connection.
+ */
+export function makeReaders(connections: readonly Connection[]): Readers {
+  const idle = [...connections];
+  const waiting: ((connection: Connection) => void)[] = [];
+  const usage = makeUsage();
+
+  function give(connection: Connection): void {
+    const next = waiting.shift();
+    if (next === undefined) idle.push(connection);
+    else next(connection);
+  }
+
+  async function readOn(
+    connection: Connection,
+    sql: string,
+    values: readonly SqlValue[],
+  ): Promise<RawRow[]> {
+    try {
+      return await connection.all(sql, values);
+    } catch (error) {
+      if (isSqliteError(error) && error.code === "SQLITE_READONLY") {
+        throw writeOutsideTransaction(sql);
+      }
+      throw translate(error, sql);
+    } finally {
+      give(connection);
+    }
+  }
+
+  async function read(
+    sql: string,
+    values: readonly SqlValue[],
+    begin: () => void,
+  ): Promise<RawRow[]> {
+    const connection =
+      idle.pop() ?? (await new Promise<Connection>((resolve) => waiting.push(resolve)));
+    begin();
+    return readOn(connection, sql, values);
+  }
+
+  const shared = shareReads(read);
+  return {
+    all: (sql, values) => usage.during(() => shared(sql, values)),
+    async close() {
+      await usage.end();
+      await Promise.all(connections.map((connection) => connection.close()));
+    },
+  };
 }

@@ -1,10 +1,18 @@
+import type { Clock } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
-import type { Database, Dialect, RawRow, Reader, WriteContext } from "../database.ts";
+import {
+  systemContext,
+  type Database,
+  type Dialect,
+  type RawRow,
+  type Reader,
+  type WriteContext,
+} from "../database.ts";
 import { givenValues } from "../query/json-rows.ts";
-import { columnTypes } from "../schema/column-types.ts";
+import { openForReading, type ReadOnlyDatabase } from "../open.ts";
+import { columnTypes, type SqlValue } from "../schema/table.ts";
 import { schemaVersions, type Migration } from "../schema/migrate.ts";
 import { migrations } from "../schema/migrations/index.ts";
-import type { SqlValue } from "../schema/table.ts";
 
 /** A table as it exists in a store of some migration level. */
 export interface TableShape {
@@ -16,7 +24,7 @@ export interface TableShape {
 }
 
 /** A table in one database. */
-export interface StoredShape extends TableShape {
+interface StoredShape extends TableShape {
   /** The database's type of each column, by name. */
   readonly types: Readonly<Record<string, string>>;
 }
@@ -137,7 +145,7 @@ async function* readTable(
  * Inserts a part, in a transaction of its own.
  * @param columns the order of the values in the part
  */
-export async function insertPart(
+async function insertPart(
   db: Database,
   context: WriteContext,
   { name, types }: StoredShape,
@@ -151,4 +159,71 @@ export async function insertPart(
   const sql = `INSERT INTO ${name} (${columns.join(", ")})
     SELECT ${fields.join(", ")} FROM ${givenValues(db.dialect, 1)}`;
   await db.write(context, (tx) => tx.run(sql, [text]));
+}
+
+/**
+ * Opens a store for reading one snapshot of it: everything that was acknowledged before, and nothing later. Writers are
+ * not blocked, except migrations of PostgreSQL, which wait until it is closed.
+ * @throws as `openForReading`
+ */
+export async function openSnapshot(
+  place: { readonly url: string } | { readonly sqliteFile: string },
+): Promise<ReadOnlyDatabase> {
+  const db = await openForReading(place);
+  try {
+    await db.holdSnapshot();
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+const context = systemContext("restore");
+
+/**
+ * Fills an empty store with the rows of another one of the same migration level, on either database.
+ * @throws Defect if the tables differ from those that the migrations create
+ */
+export async function fillStore(
+  db: Database,
+  clock: Clock,
+  level: number,
+  content: {
+    readonly tables: readonly TableShape[];
+    readonly parts: AsyncIterable<Pick<TablePart, "table" | "text">>;
+  },
+): Promise<void> {
+  const { applyMigrations } = await import("../schema/apply-migrations.ts");
+  await applyMigrations(
+    db,
+    clock,
+    migrations.filter(({ version }) => version <= level),
+  );
+  const shapes = new Map<string, StoredShape>();
+  for (const shape of await shapesOf(db, tablesAt(level))) shapes.set(shape.name, shape);
+  requireSameTables(content.tables, shapes);
+  // Migrations leave rows, such as their own versions.
+  await db.write(context, async (tx) => {
+    for (const name of [...shapes.keys()].reverse()) await tx.run(`DELETE FROM ${name}`);
+  });
+  const columns = new Map(content.tables.map((table) => [table.name, table.columns]));
+  for await (const { table, text } of content.parts) {
+    const shape = shapes.get(table);
+    if (shape === undefined) throw new Defect(`rows of the unknown table ${table}`);
+    await insertPart(db, context, shape, columns.get(table) ?? [], text);
+  }
+}
+
+function requireSameTables(
+  given: readonly TableShape[],
+  shapes: ReadonlyMap<string, StoredShape>,
+): void {
+  const sorted = (tables: Iterable<TableShape>) =>
+    [...tables]
+      .map(({ name, columns }) => `${name} (${[...columns].sort().join(", ")})`)
+      .sort()
+      .join("\n");
+  if (sorted(given) === sorted(shapes.values())) return;
+  throw new Defect("the tables of the backup are not those of its migration level");
 }

@@ -5,7 +5,7 @@ import { credits, subscriptions } from "../../../../src/features/billing/table.t
 import { boundary } from "../../../../src/features/billing/periods.ts";
 import { day } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { subscription } from "../../../features/billing/balances/balance-fixture.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { dumpStore } from "../../../support/store/dump.ts";

@@ -10,12 +10,11 @@ import {
 import type { App } from "../../../../src/app.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
-import type { Config } from "../../../../src/platform/config/config.ts";
-import type { Networks } from "../../../../src/platform/config/enabled-networks.ts";
+import type { Config, Networks } from "../../../../src/platform/config/config.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { events } from "../../../../src/platform/events/table.ts";
+import { events } from "../../../../src/platform/events/outbox.ts";
 import { noRates } from "../../../../src/platform/rates/plan.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { stillClock } from "../../../support/app.ts";
 import { appOf } from "../../../support/context.ts";
 import { serverSecret } from "../../../support/secret.ts";

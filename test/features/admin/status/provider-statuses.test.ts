@@ -2,9 +2,11 @@ import { expect } from "chai";
 import { providerStatuses } from "../../../../src/features/admin/status/provider-statuses.ts";
 import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
-import { writeProviders } from "../../../../src/platform/chain/state/provider-store.ts";
-import type { Networks } from "../../../../src/platform/config/enabled-networks.ts";
+import {
+  writeProviders,
+  type ProviderHealth,
+} from "../../../../src/platform/chain/state/provider-health.ts";
+import type { Networks } from "../../../../src/platform/config/config.ts";
 import { appOf } from "../../../support/context.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { auditCheck, backupCheck } from "../../../../src/features/admin/status/work-checks.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { createJournal } from "../../../../src/platform/journal.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { auditKey } from "../../../support/secret.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 

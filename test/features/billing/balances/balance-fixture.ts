@@ -1,7 +1,7 @@
 import { day } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import {
   platformInvoiceLines,
   platformInvoices,

@@ -24,7 +24,7 @@ import {
 import { day, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import type { Database, Tx } from "../../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import type { App } from "../../../../src/app.ts";
 import { appOf } from "../../../support/context.ts";
 import { addOrganization } from "../../../support/merchants.ts";

@@ -3,8 +3,8 @@ import { readAdjustment, readDiscount } from "../../../../src/features/billing/b
 import { BillingAmountTooLarge } from "../../../../src/features/billing/errors.ts";
 import { formatMoney } from "../../../../src/kernel/money/money.ts";
 import { day, toIso } from "../../../../src/kernel/clock.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
-import { events } from "../../../../src/platform/events/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
+import { events } from "../../../../src/platform/events/outbox.ts";
 import {
   approvedMerchant,
   expectStatus,

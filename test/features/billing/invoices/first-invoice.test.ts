@@ -8,7 +8,7 @@ import {
 import {
   planDifferenceOf,
   staleFirstInvoice,
-} from "../../../../src/features/billing/invoices/first-invoice.ts";
+} from "../../../../src/features/billing/invoices/issue.ts";
 import { periodAt } from "../../../../src/features/billing/periods.ts";
 import type { Terms } from "../../../../src/features/billing/plans.ts";
 import type { PlatformInvoiceRow } from "../../../../src/features/billing/table.ts";

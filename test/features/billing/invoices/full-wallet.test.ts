@@ -4,7 +4,7 @@ import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { day } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { receiveTarget } from "../../../../src/features/billing/invoices/receive-wallet.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import {
   expectStatus,
   register,

@@ -5,7 +5,7 @@ import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import {
   collectionEndsAt,
   needsCollectionInvoice,
-} from "../../../../src/features/billing/lifecycle/collection-steps.ts";
+} from "../../../../src/features/billing/lifecycle/steps.ts";
 import { paymentsInFlight, receivedAt } from "../../../../src/features/billing/store.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { platformInvoice, subscription } from "../balances/balance-fixture.ts";

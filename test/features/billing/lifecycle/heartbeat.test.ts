@@ -1,6 +1,6 @@
 // Downtime of billing, and by how much it extends due dates.
 import { expect } from "chai";
-import { recordHeartbeat } from "../../../../src/features/billing/lifecycle/heartbeat.ts";
+import { recordHeartbeat } from "../../../../src/features/billing/lifecycle/worker.ts";
 import {
   billingState,
   platformInvoices,
@@ -9,7 +9,7 @@ import {
 import { minute, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { appOf } from "../../../support/context.ts";
 import { addOrganization } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { getSandboxBill, payOnSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { boundary } from "../../../../src/features/billing/periods.ts";
 import { toIso } from "../../../../src/kernel/clock.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { expectStatus, legalFields, register } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { approve } from "../../../support/platform.ts";

@@ -8,7 +8,7 @@ import { sweepDeadlines } from "../../../../src/features/invoices/settlement/set
 import { rehearseBilling } from "../../../../src/compose/rehearsal/rehearse-billing.ts";
 import { secretFor } from "../../../../src/compose/store-fingerprint.ts";
 import { cancelSubscription } from "../../../../src/features/billing/lifecycle/cancel.ts";
-import { makeMonthlySums } from "../../../../src/features/billing/rehearsal/sums.ts";
+import { makeMonthlySums } from "../../../../src/features/billing/rehearsal/report.ts";
 import type { PaymentHabit } from "../../../../src/features/billing/rehearsal/habits.ts";
 import { platformInvoices } from "../../../../src/features/billing/table.ts";
 import { boundary } from "../../../../src/features/billing/periods.ts";
@@ -17,7 +17,7 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import type { Progress } from "../../../../src/platform/progress.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { expectStatus, stillClock } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { dumpStore } from "../../../support/store/dump.ts";

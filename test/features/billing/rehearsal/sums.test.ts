@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { makeMonthlySums } from "../../../../src/features/billing/rehearsal/sums.ts";
+import { makeMonthlySums } from "../../../../src/features/billing/rehearsal/report.ts";
 
 type Summed = Parameters<ReturnType<typeof makeMonthlySums>["add"]>[0];
 

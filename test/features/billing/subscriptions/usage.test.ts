@@ -8,8 +8,7 @@ import {
 import type { Id } from "../../../../src/kernel/id.ts";
 import { watchUsage } from "../../../../src/features/billing/subscriptions/usage-watch.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
-import { events } from "../../../../src/platform/events/table.ts";
-import { createRelay } from "../../../../src/platform/events/relay.ts";
+import { createRelay, events } from "../../../../src/platform/events/outbox.ts";
 import { rollUpAll } from "../../../../src/features/usage/roll-up.ts";
 import { expectStatus, stillClock, type Answer } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";

@@ -5,7 +5,7 @@ import { isSameCrowd, watchCapacity } from "../../../../src/features/invoices/ca
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
-import { createRelay, type Subscriber } from "../../../../src/platform/events/relay.ts";
+import { createRelay, type Subscriber } from "../../../../src/platform/events/outbox.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";

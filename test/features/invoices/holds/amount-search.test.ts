@@ -6,7 +6,7 @@ import {
   searchFurther,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { counting, peggedToken, stated } from "../../../support/pegged-token.ts";
 import { openShop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";

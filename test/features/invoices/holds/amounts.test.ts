@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import {
   amountRange,
   bareNear,

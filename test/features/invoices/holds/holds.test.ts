@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { cancelInvoice } from "../../../../src/features/invoices/invoices.ts";
 import {
+  findGap,
   searchAmount,
   type AmountSearch,
   type HoldPlace,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
-import { findGap } from "../../../../src/features/invoices/holds/full-bands.ts";
 import { holdAmounts, type AmountRequest } from "../../../../src/features/invoices/holds/holds.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import type { Id, RandomBytes } from "../../../../src/kernel/id.ts";
 import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { peggedToken, stated } from "../../../support/pegged-token.ts";
 import { appOf } from "../../../support/context.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";

@@ -6,7 +6,7 @@ import {
   doubtRecyclable,
   endRecycling,
   linkAddressesMax,
-} from "../../../../src/features/invoices/holds/own-addresses.ts";
+} from "../../../../src/features/invoices/holds/addresses.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import { spendAddresses, raisePaidIndexes } from "../../../../src/features/wallets/store.ts";
 import { spendBackedUp } from "../../../../src/features/wallets/after-restore.ts";
@@ -15,7 +15,7 @@ import { archiveWallet, getWallet } from "../../../../src/features/wallets/walle
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { formatAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { formatAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

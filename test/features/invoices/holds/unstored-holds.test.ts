@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import {
+  makeUnstoredHolds,
   searchAmount,
   type HoldPlace,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
 import { peggedToken, stated } from "../../../support/pegged-token.ts";
-import { makeUnstoredHolds } from "../../../../src/features/invoices/holds/unstored-holds.ts";
 
 const place: HoldPlace = {
   organizationId: "org_1",

@@ -4,7 +4,7 @@ import {
   watchedAddresses,
   watchedAmong,
   watchedSince,
-} from "../../../../src/features/invoices/holds/watched-addresses.ts";
+} from "../../../../src/features/invoices/holds/addresses.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { archiveWallet } from "../../../../src/features/wallets/wallets.ts";
 import { hour } from "../../../../src/kernel/clock.ts";

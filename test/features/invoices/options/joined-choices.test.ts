@@ -4,10 +4,9 @@ import { fanOutEvents } from "../../../../src/features/webhooks/delivery/fan-out
 import { webhookDeliveries } from "../../../../src/features/webhooks/table.ts";
 import { forgetSuperseded } from "../../../../src/features/webhooks/delivery/retention.ts";
 import { day } from "../../../../src/kernel/clock.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { verifyAudit } from "../../../../src/platform/audit/verify.ts";
-import { createRelay, type Subscriber } from "../../../../src/platform/events/relay.ts";
-import { events } from "../../../../src/platform/events/table.ts";
+import { createRelay, events, type Subscriber } from "../../../../src/platform/events/outbox.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { auditKey } from "../../../support/secret.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

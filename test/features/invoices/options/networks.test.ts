@@ -5,7 +5,7 @@ import { type InvoiceView, presentInvoice } from "../../../../src/features/invoi
 import { submitClaim } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";

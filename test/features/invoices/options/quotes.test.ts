@@ -5,7 +5,7 @@ import {
   columnsOf,
   followMoney,
   putInForce,
-} from "../../../../src/features/invoices/options/in-force.ts";
+} from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import {
   addShare,
   excessOf,
@@ -20,8 +20,8 @@ import {
   tokensOf,
   worthOf,
   type Quote,
+  type StoredOption,
 } from "../../../../src/features/invoices/options/quotes.ts";
-import type { StoredOption } from "../../../../src/features/invoices/options/stored.ts";
 import type { PaymentTotals } from "../../../../src/features/invoices/rules.ts";
 import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { aQuote } from "../../../support/quotes.ts";

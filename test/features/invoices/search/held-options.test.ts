@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { mergeFound } from "../../../../src/features/invoices/search/held-options.ts";
+import { mergeFound } from "../../../../src/features/invoices/search/listing.ts";
 import type { Found, Key, Walk } from "../../../../src/platform/database/query/facets.ts";
 
 const walk = (direction: "ASC" | "DESC"): Walk => ({

@@ -8,8 +8,11 @@ import {
   askedUntilNow,
   columnsOf,
   followMoney,
+  paidAmountOf,
+  payableTerms,
   putInForce,
-} from "../../../../src/features/invoices/options/in-force.ts";
+  statusTerms,
+} from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import {
   dueOf,
   roundedShare,
@@ -20,11 +23,6 @@ import {
 } from "../../../../src/features/invoices/options/quotes.ts";
 import { invoiceStateOf } from "../../../../src/features/invoices/rules.ts";
 import { remainingAmount } from "../../../../src/features/invoices/settlement/remaining.ts";
-import {
-  paidAmountOf,
-  payableTerms,
-  statusTerms,
-} from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { settleLedger } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import { isWorthless } from "../../../../src/features/payments/ledger/transfer-rules.ts";

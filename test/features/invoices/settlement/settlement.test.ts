@@ -10,14 +10,14 @@ import { type InvoiceView, presentInvoice } from "../../../../src/features/invoi
 import {
   watchedAddresses,
   watchedAmong,
-} from "../../../../src/features/invoices/holds/watched-addresses.ts";
+} from "../../../../src/features/invoices/holds/addresses.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { findWallet } from "../../../../src/features/wallets/store.ts";
 import { archiveWallet } from "../../../../src/features/wallets/wallets.ts";
 import { day, hour, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/tron/address.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
-import { events } from "../../../../src/platform/events/table.ts";
+import { parseAddress } from "../../../../src/platform/chain/tron/kind.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
+import { events } from "../../../../src/platform/events/outbox.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import {
   networkOf,

@@ -5,11 +5,12 @@ import {
   storedTotals,
 } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import {
+  inReviewOf,
+  owedOf,
   readAside,
   storedAside,
   type Aside,
-} from "../../../../src/features/invoices/settlement/aside.ts";
-import { inReviewOf, owedOf } from "../../../../src/features/invoices/settlement/owed.ts";
+} from "../../../../src/features/invoices/settlement/owed.ts";
 import { storedOptions } from "../../../../src/features/invoices/options/quotes.ts";
 import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { Defect } from "../../../../src/kernel/errors.ts";

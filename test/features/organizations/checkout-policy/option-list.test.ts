@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readOptionList } from "../../../../src/features/organizations/checkout-policy/option-list.ts";
+import { readOptionList } from "../../../../src/features/organizations/option-list.ts";
 
 describe("payment options as people write them", () => {
   it("are separated by spaces and commas, and may name a wallet", () => {

@@ -11,7 +11,7 @@ import {
 import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
 import { hour, second } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import type { ChainClient, Receipt } from "../../../../src/platform/chain/client.ts";
 import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";

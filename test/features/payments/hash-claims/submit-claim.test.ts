@@ -17,10 +17,10 @@ import { paymentClaims, payments, type ClaimRow } from "../../../../src/features
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { makeSandbox } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../../support/app.ts";
 import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

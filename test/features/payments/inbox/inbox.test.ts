@@ -3,7 +3,7 @@ import { reorganizeSandbox, sandboxOf } from "../../../../src/features/payments/
 import type { Id } from "../../../../src/kernel/id.ts";
 import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { colleague } from "../../../support/roles-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";

@@ -2,7 +2,7 @@
 import { aQuote } from "../../../support/quotes.ts";
 import { expect } from "chai";
 import type { InvoiceCandidate } from "../../../../src/features/invoices/settlement/candidates.ts";
-import type { StoredQuote } from "../../../../src/features/invoices/options/stored.ts";
+import type { StoredQuote } from "../../../../src/features/invoices/options/quotes.ts";
 import {
   openPayment,
   rejectedPayment,
@@ -12,7 +12,7 @@ import { suggest, suggestionsMax } from "../../../../src/features/payments/inbox
 import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { formatAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { formatAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import { evmKind } from "../../../../src/platform/chain/evm/kind.ts";
 
 const [issuedAt, expiresAt] = [10 * minute, 70 * minute];

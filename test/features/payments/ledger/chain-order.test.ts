@@ -6,7 +6,7 @@ import { wallets } from "../../../../src/features/wallets/table.ts";
 import { transfers } from "../../../../src/features/payments/table.ts";
 import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { isCounted } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import type { PaymentStatus } from "../../../../src/features/payments/payment-status.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import { addressOf, type ScriptedTransfer } from "../watcher/scripted-chain.ts";
 import {

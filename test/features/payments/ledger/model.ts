@@ -4,7 +4,7 @@ import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import { transfers, type TransferRow } from "../../../../src/features/payments/table.ts";
 import { minute, second, type Instant } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import type { Address } from "../../../../src/platform/chain/client.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { listed } from "../../../../src/platform/database/query/json-rows.ts";

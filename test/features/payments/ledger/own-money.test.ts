@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { transfers } from "../../../../src/features/payments/table.ts";
 import { hour } from "../../../../src/kernel/clock.ts";
-import { events } from "../../../../src/platform/events/table.ts";
+import { events } from "../../../../src/platform/events/outbox.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";

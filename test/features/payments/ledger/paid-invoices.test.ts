@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { cancelInvoice } from "../../../../src/features/invoices/invoices.ts";
 import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";

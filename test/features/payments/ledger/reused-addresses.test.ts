@@ -1,6 +1,6 @@
 // Money at an address of an extended key that an earlier invoice had, which a stranger started at a link.
 import { expect } from "chai";
-import { doubtRecyclable } from "../../../../src/features/invoices/holds/own-addresses.ts";
+import { doubtRecyclable } from "../../../../src/features/invoices/holds/addresses.ts";
 import { walletClaims } from "../../../../src/features/wallets/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import { expectStatus } from "../../../support/app.ts";

@@ -13,16 +13,16 @@ import { minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
 import type { Alarm, AlarmKind } from "../../../../src/platform/chain/state/alarms.ts";
 import { createState } from "../../../../src/platform/chain/state/network-state.ts";
-import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
 import {
   storedProviders,
   writeAlarms,
   writeProviders,
-} from "../../../../src/platform/chain/state/provider-store.ts";
+  type ProviderHealth,
+} from "../../../../src/platform/chain/state/provider-health.ts";
 import { readingTable } from "../../../../src/platform/chain/state/readings.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 import { anyStore, eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";

@@ -8,11 +8,11 @@ import {
 import { second } from "../../../../src/kernel/clock.ts";
 import type { Alarm } from "../../../../src/platform/chain/state/alarms.ts";
 import { createState } from "../../../../src/platform/chain/state/network-state.ts";
-import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
 import {
   writeAlarms,
   writeProviders,
-} from "../../../../src/platform/chain/state/provider-store.ts";
+  type ProviderHealth,
+} from "../../../../src/platform/chain/state/provider-health.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 

@@ -7,7 +7,7 @@ import { AnswerDropped } from "../../../../src/features/payments/watcher/chain-r
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
 import type { NetworkStateRow } from "../../../../src/platform/chain/state/network-state.ts";
-import { openAlarms } from "../../../../src/platform/chain/state/provider-store.ts";
+import { openAlarms } from "../../../../src/platform/chain/state/provider-health.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/features/payments/table.ts";
 import { hour, second } from "../../../../src/kernel/clock.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { networkState, replaceState } from "../../../../src/platform/chain/state/network-state.ts";

@@ -4,7 +4,7 @@ import {
   listNetworkStatuses,
   scanBlocks,
 } from "../../../../src/features/payments/networks/chain.ts";
-import { systemContext } from "../../../../src/platform/database/system-context.ts";
+import { systemContext } from "../../../../src/platform/database/database.ts";
 import { hour, minute } from "../../../../src/kernel/clock.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { JsonRpcRefusal } from "../../../support/chain/json-rpc.ts";

@@ -20,7 +20,7 @@ import {
   makeBudget,
   type BudgetLimits,
   type ProviderBudget,
-} from "../../../../src/platform/chain/providers/budget.ts";
+} from "../../../../src/platform/chain/providers/limits.ts";
 import type { ProviderPool } from "../../../../src/platform/chain/providers/pool.ts";
 import {
   networkState,
@@ -29,7 +29,7 @@ import {
 import type { ConfiguredNetwork } from "../../../../src/platform/config/config.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import {
   makeFakeChain,
   startFakeNode,

@@ -1,9 +1,9 @@
 // The later readings of final blocks: which of them are kept, and how often questions to providers are repeated.
 import { expect } from "chai";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
-import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { restSubject } from "../../../../src/platform/chain/state/alarms.ts";
-import { openAlarms } from "../../../../src/platform/chain/state/provider-store.ts";
+import { openAlarms } from "../../../../src/platform/chain/state/provider-health.ts";
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { unknownProvider } from "../../../../src/platform/chain/state/readings.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";

@@ -8,7 +8,7 @@ import {
   endAlarms,
   storedProviders,
   writeAlarms,
-} from "../../../../src/platform/chain/state/provider-store.ts";
+} from "../../../../src/platform/chain/state/provider-health.ts";
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";

@@ -1,15 +1,15 @@
 import type { Instant } from "../../../../src/kernel/clock.ts";
-import type {
-  Address,
-  ChainClient,
-  Head,
-  TransferLog,
+import {
+  numbered,
+  type Address,
+  type ChainClient,
+  type Head,
+  type TransferLog,
 } from "../../../../src/platform/chain/client.ts";
 import {
   ProviderError,
   type ProviderFault,
 } from "../../../../src/platform/chain/providers/error.ts";
-import { numbered } from "../../../../src/platform/chain/transfer-identity.ts";
 
 /** A transfer as a test describes it. */
 export interface ScriptedTransfer {

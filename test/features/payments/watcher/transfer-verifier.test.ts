@@ -9,7 +9,7 @@ import type { ChainClient } from "../../../../src/platform/chain/client.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { addOrganization, testNetworks } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { addressOf, wordOf } from "./scripted-chain.ts";

@@ -3,7 +3,7 @@ import { storedTotals } from "../../../../src/features/invoices/settlement/terms
 import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import type { PaymentTotals } from "../../../../src/features/invoices/rules.ts";
-import { organizations } from "../../../../src/features/organizations/table.ts";
+import { organizations } from "../../../../src/features/organizations/store.ts";
 import {
   payments,
   transfers,
@@ -19,7 +19,7 @@ import {
 import { hooks } from "../../../../src/hooks.ts";
 import { second, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
+import { createJournal } from "../../../../src/platform/journal.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { Address, ChainClient } from "../../../../src/platform/chain/client.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
@@ -32,7 +32,7 @@ import type { Database, Tx } from "../../../../src/platform/database/database.ts
 import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import { noRates } from "../../../../src/platform/rates/plan.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { appOf } from "../../../support/context.ts";
 import { addOrganization, testNetworks } from "../../../support/merchants.ts";
 import { testContext } from "../../../support/store/stores.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { isAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import { evmKind } from "../../../../src/platform/chain/evm/kind.ts";
 import type { NetworkKind } from "../../../../src/platform/chain/networks.ts";
 import { tronKind } from "../../../../src/platform/chain/tron/kind.ts";

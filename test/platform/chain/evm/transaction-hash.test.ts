@@ -4,7 +4,7 @@ import {
   formatBareHash,
   formatHash,
   parseTransactionHash,
-} from "../../../../src/platform/chain/evm/transaction-hash.ts";
+} from "../../../../src/platform/chain/evm/addresses.ts";
 
 const hash = "5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060";
 

@@ -10,7 +10,7 @@ import {
   fingerprintForm,
   makeExtendedKeys,
   xpubIdentity,
-} from "../../../../src/platform/chain/evm/xpub.ts";
+} from "../../../../src/platform/chain/evm/addresses.ts";
 
 const junk = "test test test test test test test test test test test junk";
 const about =

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { hour } from "../../../../src/kernel/clock.ts";
-import { makeBudget } from "../../../../src/platform/chain/providers/budget.ts";
+import { makeBudget } from "../../../../src/platform/chain/providers/limits.ts";
 
 describe("A provider's budget", () => {
   it("spreads requests over the second, and makes nobody wait because the clock was set back", async () => {

@@ -2,14 +2,14 @@
 import { expect } from "chai";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { createJsonRpcClient } from "../../../../src/platform/chain/evm/client.ts";
-import type { Fetch } from "../../../../src/platform/chain/evm/fetch.ts";
+import type { Fetch } from "../../../../src/platform/chain/evm/transport.ts";
 import { makeProviderLimits } from "../../../../src/platform/chain/providers/limits.ts";
 import { makeProviderPool } from "../../../../src/platform/chain/providers/pool.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import {
   storedProviders,
   writeProviders,
-} from "../../../../src/platform/chain/state/provider-store.ts";
+} from "../../../../src/platform/chain/state/provider-health.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { makeQuarantine } from "../../../../src/platform/chain/providers/quarantine.ts";
+import { makeQuarantine } from "../../../../src/platform/chain/providers/member.ts";
 
 function atTime() {
   let now = 1_700_000_000_000;

@@ -13,7 +13,7 @@ import {
   type Sandbox,
   type SandboxPayment,
 } from "../../../../src/platform/chain/sandbox/chain.ts";
-import { createSandboxClient } from "../../../../src/platform/chain/sandbox/client.ts";
+import { createSandboxClient } from "../../../../src/platform/chain/sandbox/kind.ts";
 import type { Database, Tx } from "../../../../src/platform/database/database.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Head } from "../../../../src/platform/chain/client.ts";
-import type { SegmentRow } from "../../../../src/platform/chain/sandbox/table.ts";
+import type { SegmentRow } from "../../../../src/platform/chain/sandbox/store.ts";
 import {
   blockAt,
   minedSegment,

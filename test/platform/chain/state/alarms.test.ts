@@ -11,7 +11,7 @@ import {
   endAlarms,
   openAlarms,
   writeAlarms,
-} from "../../../../src/platform/chain/state/provider-store.ts";
+} from "../../../../src/platform/chain/state/provider-health.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import type { Database, Tx } from "../../../../src/platform/database/database.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";

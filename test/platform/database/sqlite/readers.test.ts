@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { RawRow } from "../../../../src/platform/database/database.ts";
 import type { Connection } from "../../../../src/platform/database/sqlite/connection.ts";
-import { makeReaders } from "../../../../src/platform/database/sqlite/readers.ts";
+import { makeReaders } from "../../../../src/platform/database/sqlite/open.ts";
 
 interface Asked {
   readonly text: string;

@@ -1,4 +1,4 @@
-import { cleanPasted } from "../../../../kernel/pasted.ts";
+import { cleanPasted } from "../../../../kernel/text.ts";
 import { parseAnyAddress } from "../../../../platform/chain/kinds.ts";
 import type { Catalogue } from "../catalogue.ts";
 

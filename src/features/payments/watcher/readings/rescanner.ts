@@ -1,16 +1,16 @@
 import type { App } from "../../../../app.ts";
 import { hour, minute, type Clock, type Instant } from "../../../../kernel/clock.ts";
 import { unwatched, type Progress } from "../../../../platform/progress.ts";
-import type {
-  Address,
-  ChainClient,
-  Head,
-  TransferLog,
-  UnreadableLog,
+import {
+  mayHide,
+  type Address,
+  type ChainClient,
+  type Head,
+  type TransferLog,
+  type UnreadableLog,
 } from "../../../../platform/chain/client.ts";
 import type { Network } from "../../../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
-import { mayHide } from "../../../../platform/chain/transfer-identity.ts";
 import { addReading } from "../../../../platform/chain/state/readings.ts";
 import {
   knownOf,

@@ -6,11 +6,14 @@ import { ProviderError } from "../../../../platform/chain/providers/error.ts";
 import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
 import type { ChainAlarms } from "../../../../platform/chain/state/alarms.ts";
 import { networkState } from "../../../../platform/chain/state/network-state.ts";
-import { gapsOf, noteRefusals, rangeOfGap } from "../../../../platform/chain/state/gaps.ts";
-import { without } from "../../../../platform/chain/state/reading-ranges.ts";
-import type { Database, Tx } from "../../../../platform/database/database.ts";
-import { systemContext } from "../../../../platform/database/system-context.ts";
-import type { Journal } from "../../../../platform/journal/index.ts";
+import {
+  gapsOf,
+  noteRefusals,
+  rangeOfGap,
+  without,
+} from "../../../../platform/chain/state/reading-ranges.ts";
+import { systemContext, type Database, type Tx } from "../../../../platform/database/database.ts";
+import type { Journal } from "../../../../platform/journal.ts";
 import { addressesToRead, type ReadAddress } from "../../../wallets/store.ts";
 import { groupBy, type BlockRange } from "../../ledger/chain-diff.ts";
 import { unmatchedPerDay } from "../../ledger/inbox-limit.ts";

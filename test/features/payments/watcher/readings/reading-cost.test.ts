@@ -7,7 +7,7 @@ import { makeScanner } from "../../../../../src/features/payments/watcher/readin
 import { makeProviderCrossCheck } from "../../../../../src/features/payments/watcher/provider-cross-check.ts";
 import { hour, minute, second } from "../../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../../src/kernel/id.ts";
-import { createJournal } from "../../../../../src/platform/journal/index.ts";
+import { createJournal } from "../../../../../src/platform/journal.ts";
 import { createAlarms } from "../../../../../src/platform/chain/state/alarms.ts";
 import type { Network } from "../../../../../src/platform/chain/networks.ts";
 import type { ProviderHealth } from "../../../../../src/platform/chain/state/provider-health.ts";
@@ -18,7 +18,7 @@ import {
   replaceState,
 } from "../../../../../src/platform/chain/state/network-state.ts";
 import { silentLogger } from "../../../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../../src/platform/secrets/tokens.ts";
 import { testNetworks } from "../../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../../support/store/stores.ts";
 import { addressOf, scriptChain, type Faults } from "../scripted-chain.ts";

@@ -3,14 +3,13 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { auditBlocks, scanBlocks } from "../../../../../src/features/payments/networks/chain.ts";
-import { createJournal } from "../../../../../src/platform/journal/index.ts";
+import { createJournal } from "../../../../../src/platform/journal.ts";
 import { silentLogger } from "../../../../../src/platform/logger/index.ts";
 import { createAlarms } from "../../../../../src/platform/chain/state/alarms.ts";
-import { gapsOf } from "../../../../../src/platform/chain/state/gaps.ts";
-import { eventBody } from "../../../../../src/platform/events/index.ts";
-import { events } from "../../../../../src/platform/events/table.ts";
+import { gapsOf } from "../../../../../src/platform/chain/state/reading-ranges.ts";
+import { eventBody, events } from "../../../../../src/platform/events/outbox.ts";
 import { normalize, shapeOf } from "../../../events/golden-bodies.ts";
-import { systemRandom } from "../../../../../src/platform/secrets/random.ts";
+import { systemRandom } from "../../../../../src/platform/secrets/tokens.ts";
 import { unmatchedPerDay } from "../../../../../src/features/payments/ledger/inbox-limit.ts";
 import { makeWalletReader } from "../../../../../src/features/payments/watcher/readings/wallet-reading.ts";
 import {

@@ -1,0 +1,15 @@
+/** Characters that nobody sees, such as width and direction marks, which messengers and pages add to copied text. */
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
+
+/**
+ * Returns a pasted address, hash, key or amount without invisible characters and without space around it. Not for text in
+ * a language, whose words may need such characters.
+ */
+export function cleanPasted(text: string): string {
+  return text.replace(invisible, "").trim();
+}
+
+/** Escapes text for HTML and SVG, within elements and attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
+}
