@@ -5,7 +5,7 @@ const gate = once(() => import("./compose/issuing-gate.ts"));
 const platformPayments = once(() => import("./features/billing/lifecycle/apply-payment.ts"));
 const subscriptions = once(() => import("./features/billing/subscriptions/issuing-gate.ts"));
 const maintenance = once(() => import("./compose/maintenance.ts"));
-const payments = once(() => import("./features/payments/listing.ts"));
+const payments = once(() => import("./features/payments/payments.ts"));
 const refundChanges = once(() => import("./features/refunds/changes.ts"));
 const refundExaminer = once(() => import("./features/refunds/verification/examiner.ts"));
 

@@ -7,7 +7,7 @@ import { createLeases } from "./platform/jobs/leases.ts";
 import { createJournal } from "./platform/journal.ts";
 
 /** The parts of an app that differ between a server, a command and a rehearsal. */
-export interface AppParts
+interface AppParts
   extends Outside, Pick<App, "config" | "db" | "secret" | "baseUrl" | "listening"> {
   /** The networks of the running server; by default those of the settings. */
   readonly enabled?: EnabledNetworks;

@@ -3,7 +3,7 @@ import { parseBody } from "../api/declare/request.ts";
 import { Defect } from "../kernel/errors.ts";
 import type { WriteContext } from "../platform/database/database.ts";
 import { UsageError } from "./failures/refusals.ts";
-import type { Trial } from "./look-first/trial.ts";
+import type { Trial } from "./look-first.ts";
 import { operator } from "./operator.ts";
 import type { NamedOrganization } from "./organization.ts";
 import type { Terminal } from "./terminal/terminal.ts";

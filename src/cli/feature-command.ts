@@ -1,18 +1,18 @@
 import type { App } from "../app.ts";
 import type { Command, CommandCall, Looked, Summary } from "../api/declare/command.ts";
 import type { CsvContent } from "../api/declare/operation.ts";
+import { defineProblem } from "../kernel/errors.ts";
+import { idPattern } from "../kernel/id.ts";
+import type { Reader } from "../platform/database/database.ts";
 import { callOf, propertyOf, type GivenCall } from "./command-call.ts";
 import { missing } from "./failures/refusals.ts";
-import { printPreview } from "./look-first/preview.ts";
-import { makeTrial } from "./look-first/trial.ts";
+import { kindOf } from "./known/known-values.ts";
+import { makeTrial, printPreview } from "./look-first.ts";
 import { openForCommand, type OpenStore } from "./open-store.ts";
-import { resolveExternalIds } from "./known/external-ids.ts";
 import { chooseOrganization, findNamed, needsOrganization } from "./organization.ts";
 import { printRecord, printSection } from "./terminal/output.ts";
-import { readNewPassword } from "./terminal/password.ts";
+import { askText, confirm, personAt, readNewPassword, requireConsent } from "./terminal/prompts.ts";
 import { startProgress, type ProgressBar } from "./terminal/progress.ts";
-import { askText, confirm, personAt, requireConsent } from "./terminal/prompts.ts";
-import { printCode } from "./terminal/qr-code.ts";
 import { printable, type Terminal } from "./terminal/terminal.ts";
 import { watch } from "./terminal/watch.ts";
 
@@ -234,4 +234,122 @@ async function complete(
     completed[property] = await askText(terminal, name, ask);
   }
   return completed;
+}
+
+/** Width of the light border that QR readers need, in modules. */
+const quietZoneModules = 4;
+/** Upper and lower module of a character cell, both light, the upper one light, and so on. */
+const blocks = { both: "█", upper: "▀", lower: "▄", none: " " };
+/** Black on white, so that the code is dark on light whatever the terminal's colors are. */
+const [dark, plain] = ["\u001b[97;40m", "\u001b[0m"];
+
+/**
+ * Draws a QR code with two modules per character, for people at a terminal; prints nothing where the output is not a
+ * terminal or too narrow. Light modules are drawn and dark ones left out, which fits terminals with a dark background;
+ * with colors, the code is white on black everywhere.
+ */
+async function printCode(terminal: Terminal, text: string): Promise<void> {
+  const { stdout } = terminal.surroundings;
+  if (terminal.form !== "people" || stdout.isTTY !== true) return;
+  const { default: encodeQR } = await import("qr");
+  const rows = encodeQR(text, "raw", { ecc: "low", border: quietZoneModules });
+  if (rows.length > (terminal.width ?? Infinity)) return;
+  const lines: string[] = [];
+  for (let row = 0; row < rows.length; row += 2) {
+    const lower = rows[row + 1];
+    const line = (rows[row] ?? []).map((isDark, column) =>
+      cell(!isDark, lower !== undefined && lower[column] !== true),
+    );
+    lines.push(terminal.hasColor ? `${dark}${line.join("")}${plain}` : line.join(""));
+  }
+  terminal.data(`\n${lines.join("\n")}`);
+}
+
+function cell(isUpperLight: boolean, isLowerLight: boolean): string {
+  if (isUpperLight) return isLowerLight ? blocks.both : blocks.upper;
+  return isLowerLight ? blocks.lower : blocks.none;
+}
+
+const InvoiceNeeded = defineProblem({
+  code: "invoice_needed",
+  status: 400,
+  title: "Name an invoice",
+});
+
+/** The number of invoices that an error lists. */
+const listedMax = 10;
+
+/** The arguments and flags of a call, of which some name invoices. */
+interface Given {
+  readonly arguments: Record<string, string | undefined>;
+  /** By property name. */
+  readonly flags: Record<string, string | boolean | undefined>;
+}
+
+/**
+ * Puts the ids of invoices in the place of their externalIds. A text that can be an id is one, and an unknown
+ * text stays as it is. Throws an error that lists the invoices if several organizations have one.
+ * @param owner returns the id of the chosen organization; null if none is chosen
+ */
+async function resolveExternalIds(
+  reader: Reader,
+  { arguments: declared, flags }: Pick<Command, "arguments" | "flags">,
+  given: Given,
+  owner: () => Promise<string | null>,
+): Promise<void> {
+  const idOf = async (text: string) =>
+    isId(text) ? text : ((await findInvoice(reader, text, await owner())) ?? text);
+  for (const { name, takes, isMany } of declared) {
+    const text = given.arguments[name];
+    if (text === undefined || !takesInvoice(name, takes)) continue;
+    given.arguments[name] = isMany === true ? await inWords(text, idOf) : await idOf(text);
+  }
+  for (const { flags: written, takes } of flags) {
+    const property = propertyOf(written.split(" ")[0]?.slice("--".length) ?? "");
+    const text = given.flags[property];
+    if (typeof text !== "string" || !takesInvoice(property, takes)) continue;
+    given.flags[property] = await idOf(text);
+  }
+}
+
+/** Returns true for a whole id of any kind: `inv_1042` is none, and may be an order's number. */
+function isId(text: string): boolean {
+  const kind = kindOf(text);
+  return kind !== null && idPattern(kind).test(text);
+}
+
+function takesInvoice(name: string, takes: Command["arguments"][number]["takes"]): boolean {
+  return takes === undefined ? name === "invoiceId" : takes.includes("invoice");
+}
+
+/** Resolves every word of a list such as `order-7=20.00 order-8`. */
+async function inWords(text: string, idOf: (text: string) => Promise<string>): Promise<string> {
+  const words = text.split(" ").map(async (word) => {
+    const [, name = "", rest = ""] = /^(.*?)(=[^=]*)?$/.exec(word) ?? [];
+    return (await idOf(name)) + rest;
+  });
+  return (await Promise.all(words)).join(" ");
+}
+
+/** Returns the id of the invoice with an externalId: in the chosen organization, or in the only one that has it. */
+async function findInvoice(
+  reader: Reader,
+  externalId: string,
+  organizationId: string | null,
+): Promise<string | null> {
+  const chosen = organizationId === null ? "" : "WHERE organizations.id = $3";
+  // From the organizations, because the index of externalIds begins with them.
+  const found = await reader.all<{ id: string; name: string }>(
+    `SELECT invoices.id AS "id", organizations.name AS "name" FROM organizations
+     JOIN invoices ON invoices.organization_id = organizations.id
+       AND lower(invoices.external_id) = lower($1) AND invoices.external_id = $1
+     ${chosen} ORDER BY organizations.id LIMIT $2`,
+    [externalId, listedMax + 1, ...(organizationId === null ? [] : [organizationId])],
+  );
+  if (found.length < 2) return found[0]?.id ?? null;
+  const lines = found.slice(0, listedMax).map(({ id, name }) => `  ${id} of ${name}`);
+  const more = found.length > listedMax ? ["  …"] : [];
+  throw new InvoiceNeeded(
+    `Several organizations have an invoice with the externalId ${JSON.stringify(externalId)}. Give the id of one, or set TILL_ORGANIZATION:\n${[...lines, ...more].join("\n")}`,
+  );
 }

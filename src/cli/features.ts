@@ -52,7 +52,7 @@ export const commandLists = {
   sandbox: async () => (await import("../features/payments/sandbox/commands.ts")).sandboxCommands,
 } as const;
 
-export type CommandListName = keyof typeof commandLists;
+type CommandListName = keyof typeof commandLists;
 
 /** The parts of a command that the help, the completion and the parser need before it runs. */
 export interface DescribedCommand extends Pick<

@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { makeApp } from "../make-app.ts";
 import { servingOf } from "../compose/servers.ts";
-import { secretFor, secretOf } from "../compose/store-fingerprint.ts";
+import { secretFor, secretOf } from "../compose/store-secret.ts";
 import {
   isUsualStore,
   noStore,

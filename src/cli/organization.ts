@@ -2,8 +2,7 @@ import type { CommandCall, CommandFlag } from "../api/declare/command.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
-import { articled, kindOf } from "./known/kinds.ts";
-import { similar as similarTo } from "./known/known-values.ts";
+import { articled, kindOf, similar as similarTo } from "./known/known-values.ts";
 
 const OrganizationNeeded = defineProblem({
   code: "organization_needed",

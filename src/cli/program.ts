@@ -273,7 +273,7 @@ const ownCommands: readonly OwnCommand[] = [
       ["--cursor <text>", "without --months: continue after the previous list: its nextCursor"],
     ],
     run: async (terminal, flags) =>
-      (await import("./commands/billing/billing-rehearse.ts")).rehearseCommand(terminal, flags),
+      (await import("./commands/billing-rehearse.ts")).rehearseCommand(terminal, flags),
   },
   {
     name: "completion",

@@ -1,10 +1,10 @@
-import type { ServerSettings } from "../features/admin/status/report.ts";
 import {
   differencesTo,
   knownServers,
   recordEnd,
   recordServer,
   type KnownServer,
+  type ServerSettings,
   type SettingDifference,
 } from "../features/admin/status/servers.ts";
 import type { Clock } from "../kernel/clock.ts";

@@ -1,7 +1,9 @@
 import { isInitialized } from "../features/admin/installation.ts";
 import { defineProblem } from "../kernel/errors.ts";
+import type { RandomBytes } from "../kernel/id.ts";
 import { formatHead } from "../platform/audit/chain.ts";
 import { beginChain, keyChain } from "../platform/audit/head.ts";
+import type { Config } from "../platform/config/config.ts";
 import { systemContext, type Database, type Reader } from "../platform/database/database.ts";
 import { meta } from "../platform/database/schema/table.ts";
 import type { Logger } from "../platform/logger/index.ts";
@@ -9,9 +11,9 @@ import {
   deriveKey,
   fingerprint,
   formerFingerprint,
+  loadServerSecret,
   type ServerSecret,
 } from "../platform/secrets/server-secret.ts";
-import { secretFact, secretOf } from "./store-fingerprint.ts";
 import { storeBehind, storeName, type StoreLocation } from "./store-place.ts";
 
 const WrongSecret = defineProblem({
@@ -98,4 +100,27 @@ async function resumeStore(
 
 function auditKey(secret: ServerSecret): Uint8Array {
   return deriveKey(secret, "audit-seals");
+}
+
+/** The name of the fact of a store that tells the fingerprint of its secret. */
+const secretFact = "secret_fingerprint";
+
+/** Returns the fingerprint of the secret with which a store was created; null if the store is not complete. */
+export async function secretOf(reader: Reader): Promise<string | null> {
+  return (await reader.findOne(meta, "WHERE name = $1", [secretFact]))?.value ?? null;
+}
+
+/** Loads the secret of the configured store. @throws SecretUnusable */
+export function secretFor(
+  config: Config,
+  mayMake: boolean,
+  randomBytes: RandomBytes,
+): Promise<ServerSecret> {
+  return loadServerSecret({
+    text: config.secret,
+    file: config.secretFile,
+    dataFolder: config.databaseUrl === null ? config.dataDir : null,
+    mayMake,
+    randomBytes,
+  });
 }

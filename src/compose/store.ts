@@ -15,8 +15,7 @@ import { leaseLifeMax, liveLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 import { noStore, requireStoreFile, storeBehind, storeFile, storeName } from "./store-place.ts";
-import { secretFor } from "./store-fingerprint.ts";
-import { requireFittingSecret, requireSecretOf } from "./store-secret.ts";
+import { requireFittingSecret, requireSecretOf, secretFor } from "./store-secret.ts";
 
 /**
  * `create`: creates what is missing and migrates. `initialize`: the same, but first refuses a store that is already
@@ -29,7 +28,7 @@ const patienceMs = leaseLifeMax + minute;
 /** How often to look whether the servers on a store have stopped, in milliseconds. */
 const lookMs = 250;
 
-export interface Store {
+interface Store {
   readonly db: Database;
   readonly secret: ServerSecret;
   /** Migrations applied on opening. */

@@ -10,7 +10,7 @@ export type FieldPlace =
 /** An invalid value: its location, a stable code, and a message that continues the location's name ("must be …"). */
 export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
 
-export interface ProblemDetails {
+interface ProblemDetails {
   readonly errors?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;

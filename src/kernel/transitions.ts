@@ -1,7 +1,7 @@
 import { Defect } from "./errors.ts";
 
 /** The allowed transitions between states. */
-export interface Transitions<State extends string> {
+interface Transitions<State extends string> {
   readonly states: readonly State[];
   /** Returns the states that may follow. */
   next(from: State): readonly State[];

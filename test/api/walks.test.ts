@@ -11,12 +11,12 @@ import {
   platformInvoices,
   type PlatformInvoiceRow,
 } from "../../src/features/billing/table.ts";
-import { paymentLinks } from "../../src/features/payment-links/table.ts";
+import { paymentLinks } from "../../src/features/payment-links/terms.ts";
 import { customers } from "../../src/features/customers/store.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { invitations, memberships, users } from "../../src/features/members/store.ts";
 import { organizations } from "../../src/features/organizations/store.ts";
-import { refunds } from "../../src/features/refunds/table.ts";
+import { refunds } from "../../src/features/refunds/store.ts";
 import { payments, transfers } from "../../src/features/payments/table.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { walletClaims, wallets } from "../../src/features/wallets/table.ts";

@@ -40,7 +40,7 @@ const built: Readonly<Record<string, string>> = {
   "api/declare/list.ts": "declared values, each at most once",
   "kernel/id.ts": "a length",
   "features/checkout/pages/scripts/checkout/1-wallets.js": "a declared form in the payer's browser",
-  "cli/doctor/conceal.ts": "an escaped text",
+  "cli/doctor/report.ts": "an escaped text",
   "cli/terminal/drawing/sparkline.ts": "one character and a length",
 };
 

@@ -36,7 +36,7 @@ export const areas: readonly Area[] = [
       "hash-claims/rules.ts",
       "inbox/allocation-rules.ts",
       "inbox/suggestions.ts",
-      "ledger/accept-matches.ts",
+      "ledger/match-transfers.ts",
       "ledger/chain-diff.ts",
       "ledger/payment-rules.ts",
       "ledger/surplus.ts",

@@ -7,7 +7,7 @@ import {
   type PaymentRow,
   type TransferRow,
 } from "../../src/features/payments/table.ts";
-import { refunds } from "../../src/features/refunds/table.ts";
+import { refunds } from "../../src/features/refunds/store.ts";
 import { day, hour, minute, second } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import {

@@ -15,7 +15,7 @@ import { makePayers } from "./people/payers.ts";
 import { makeRefunders } from "./people/refunders.ts";
 import { askFaults } from "./rules/prices.ts";
 import { nextDueRange } from "../../src/features/payments/watcher/readings/reading-plan.ts";
-import { walletReadings } from "../../src/features/payments/watcher/readings/wallet-rounds.ts";
+import { walletReadings } from "../../src/features/payments/watcher/readings/wallet-reading.ts";
 import { blockMs, finalityLag, idleAddress, networkId, type Stage } from "./stage.ts";
 import type { Step } from "./steps.ts";
 import { noLimits } from "./node.ts";

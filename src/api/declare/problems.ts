@@ -188,7 +188,7 @@ export function problemDocument(
  * full path with the base URL's prefix, as the RFC recommends for relative references, so that it also resolves behind
  * a proxy's path prefix.
  */
-export function problemType(code: string, baseUrl: string): string {
+function problemType(code: string, baseUrl: string): string {
   const prefix = parseUrl(baseUrl)?.pathname.replace(/\/+$/, "") ?? "";
   return `${prefix}/docs/problems#${code}`;
 }

@@ -59,7 +59,7 @@ export interface Idempotency {
   ): Promise<{ answer: KeptAnswer; isReplayed: boolean }>;
 }
 
-export interface IdempotencyDependencies {
+interface IdempotencyDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly key: Uint8Array;

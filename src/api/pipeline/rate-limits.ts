@@ -65,7 +65,7 @@ export const rateLimits = {
 
 export type RateLimitName = keyof typeof rateLimits;
 
-export interface RateLimitState {
+interface RateLimitState {
   readonly name: RateLimitName;
   readonly quota: number;
   readonly windowSeconds: number;

@@ -1,6 +1,6 @@
 import { instanceAt, noteBackup } from "../../compose/backup/record.ts";
 import { makeBackup, type MadeBackup } from "../../compose/backup/make-backup.ts";
-import { secretFor } from "../../compose/store-fingerprint.ts";
+import { secretFor } from "../../compose/store-secret.ts";
 import { storeName } from "../../compose/store-place.ts";
 import { targetOf } from "../../compose/backup/files.ts";
 import { systemClock } from "../../kernel/clock.ts";

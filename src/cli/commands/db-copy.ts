@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { copyStore, type CopiedStore } from "../../compose/backup/copy.ts";
-import { secretFor } from "../../compose/store-fingerprint.ts";
+import { secretFor } from "../../compose/store-secret.ts";
 import { storeName } from "../../compose/store-place.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { databaseUrl, readValue } from "../../platform/config/setting.ts";

@@ -10,9 +10,8 @@ import {
 } from "../../platform/config/config.ts";
 import { checkBackupFolder, checkDisk, checkModes } from "../doctor/folder-checks.ts";
 import { ok, problem, reasonOf, warning, type Finding } from "../doctor/finding.ts";
-import { checkProviders } from "../doctor/provider-checks.ts";
+import { checkProviders, checkServer, judgeClock, noServer } from "../doctor/network-checks.ts";
 import { makeReport } from "../doctor/report.ts";
-import { checkServer, judgeClock, noServer } from "../doctor/server-checks.ts";
 import { checkProxy, describeProxy, checkStore, type StoreChecks } from "../doctor/store-checks.ts";
 import { UsageError } from "../failures/refusals.ts";
 import { loadSettings, type Flags } from "../settings.ts";

@@ -3,18 +3,28 @@ import { parseBody } from "../../api/declare/request.ts";
 import { createApp } from "../../compose/app.ts";
 import { storeName } from "../../compose/store-place.ts";
 import { initializeStore } from "../../features/admin/initialize.ts";
+import { alreadyInitialized } from "../../features/admin/installation.ts";
+import { getOrganizationDetail } from "../../features/admin/organizations.ts";
 import { InitializeRequest, presentInstalled } from "../../features/admin/records.ts";
 import { requireStrong } from "../../features/auth/passwords.ts";
+import { getReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
+import { platformOrganization } from "../../features/organizations/store.ts";
 import { Problem } from "../../kernel/errors.ts";
 import { draftSettings, entriesOf, type SettingsDraft } from "../../platform/config/files/files.ts";
-import type { LoadedConfig } from "../../platform/config/config.ts";
-import { createLogger } from "../../platform/logger/index.ts";
+import { ConfigError, type Config, type LoadedConfig } from "../../platform/config/config.ts";
+import { createLogger, silentLogger } from "../../platform/logger/index.ts";
 import { passwordFault } from "../../platform/secrets/passwords.ts";
 import { uninterrupted } from "../interrupt.ts";
 import { operator } from "../operator.ts";
 import { printLines } from "../terminal/output.ts";
-import { readNewPassword, type PasswordSource } from "../terminal/password.ts";
-import { askOptional, askText } from "../terminal/prompts.ts";
+import {
+  askOptional,
+  askSeveral,
+  askText,
+  mayOffer,
+  readNewPassword,
+  type PasswordSource,
+} from "../terminal/prompts.ts";
 import {
   addWallets,
   parseReceiver,
@@ -24,8 +34,6 @@ import {
 import { missing, UsageError } from "../failures/refusals.ts";
 import { loadSettings, logLevelOf, type Flags } from "../settings.ts";
 import { backupFolderFault, makeBackupFolder } from "../setup/backup-folder.ts";
-import { requireNew } from "../setup/existing.ts";
-import { askSettings } from "../setup/setting-answers.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 interface InitFlags extends PasswordSource, Flags {
@@ -212,4 +220,109 @@ function requireFlags(terminal: Terminal, flags: InitFlags): void {
   ] as const;
   const absent = needed.filter(([, value]) => value === undefined).map(([flag]) => flag);
   if (absent.length > 0) throw missing(...absent);
+}
+
+/** Throws AlreadyInitialized, which says what exists, if the store is initialized. Changes nothing. */
+async function requireNew(config: Config): Promise<void> {
+  const found = await describeExisting(config).catch(() => null);
+  if (found !== null) throw alreadyInitialized(found);
+}
+
+/** Lists what `till init` would create and exists; null if the store is new, incomplete or cannot be used. */
+async function describeExisting(config: Config): Promise<string | null> {
+  const app = await createApp(config, "use", { logger: silentLogger });
+  try {
+    const platform = await platformOrganization(app.db);
+    if (platform === null) return null;
+    const { members, wallets } = await getOrganizationDetail(app, platform.id);
+    const owners = members.filter(({ role }) => role === "owner");
+    const receiver = await getReceiveWallet(app).catch(() => null);
+    const lines = [
+      ["Store", storeName(config)],
+      ["Settings", config.configFile ?? "no file"],
+      ["Organization", `${platform.name} (${platform.id})`],
+      ["Admin", owners.map(({ email }) => email).join(", ")],
+      ["Wallets", wallets.length === 0 ? "none yet" : String(wallets.length)],
+      [
+        "Paid at",
+        receiver?.wallet == null
+          ? "no wallet yet: till billing receive-wallet sets one"
+          : `${receiver.wallet.label} on ${receiver.wallet.network}`,
+      ],
+    ] as const;
+    return lines.map(([title, value]) => `  ${title.padEnd(12)}  ${value}`).join("\n");
+  } finally {
+    await app.close();
+  }
+}
+
+/** The schedule that is proposed: every night, when most shops have few customers. */
+const proposedSchedule = "15 3 * * *";
+
+/**
+ * Asks at a terminal for the settings that most installations need and that no flag, variable or file gives. Returns the
+ * flags with the answers, each checked as a start would check it. Without a terminal, it returns the flags.
+ */
+async function askSettings(
+  terminal: Terminal,
+  flags: Flags,
+  { config, settings }: LoadedConfig,
+): Promise<Flags> {
+  // A file that --config names is the operator's own.
+  const isOwnFile = flags["config"] !== undefined || isGivenBy(terminal, "TILL_CONFIG_FILE");
+  if (!mayOffer(terminal) || isOwnFile) return flags;
+  const answers: Record<string, unknown> = { ...flags };
+  const isOpen = (key: string) =>
+    settings.some((setting) => setting.key === key && setting.origin.source === "default");
+  const fault = (key: string) => (answer: string) =>
+    findFault(terminal, { ...answers, [key]: answer });
+
+  if (isOpen("networks")) {
+    const enabled = config.networks.map(({ id }) => id);
+    const choices = config.knownNetworks.map(({ id, title }) => ({
+      value: id,
+      name: `${title} (${id})`,
+      isChosen: enabled.includes(id),
+    }));
+    const check = (chosen: readonly string[]) => fault("networks")(chosen.join(","));
+    const chosen = await askSeveral(terminal, "Networks (space to choose)", choices, check);
+    answers["networks"] = chosen.join(",");
+  }
+  const questions = [
+    [
+      "baseUrl",
+      "Public base URL, at which payers reach the server, such as https://pay.example.com (Enter: the address on which it listens)",
+    ],
+    ["backupFolder", "Folder of the backups, best on another disk (Enter: in the data folder)"],
+  ] as const;
+  for (const [key, question] of questions) {
+    if (!isOpen(key)) continue;
+    const answer = await askOptional(terminal, question, fault(key));
+    if (answer !== null) answers[key] = answer;
+  }
+  if (isOpen("backupSchedule")) {
+    const question = `When to back up, as a cron line in UTC (Enter: ${proposedSchedule}, every night; none: never)`;
+    const isNone = (answer: string) => answer.toLowerCase() === "none";
+    const answer = await askOptional(terminal, question, (given) =>
+      isNone(given) ? null : fault("backupSchedule")(given),
+    );
+    if (answer === null) answers["backupSchedule"] = proposedSchedule;
+    else if (!isNone(answer)) answers["backupSchedule"] = answer;
+  }
+  return answers;
+}
+
+function isGivenBy({ surroundings }: Terminal, variable: string): boolean {
+  return (surroundings.env[variable] ?? "").trim() !== "";
+}
+
+/** Returns what is wrong with settings; null if a server would start and back up with them. */
+async function findFault(terminal: Terminal, flags: Flags): Promise<string | null> {
+  try {
+    const { backupFolder } = (await loadSettings(terminal, "serve", flags)).config;
+    return backupFolder === null ? null : await backupFolderFault(backupFolder);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ message }) => message).join("; ");
+  }
 }

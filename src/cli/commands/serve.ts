@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { createApp, type Program } from "../../compose/app.ts";
 import { noStore, requireStoreFile, storeName } from "../../compose/store-place.ts";
 import { isInitialized } from "../../features/admin/installation.ts";
@@ -8,7 +10,6 @@ import { proxyWarnings } from "../../platform/forwarding.ts";
 import { createPrometheus } from "../../platform/metrics/prometheus.ts";
 import { programVersion } from "../../platform/files.ts";
 import { createLogger, type Logger } from "../../platform/logger/index.ts";
-import { tellSystemd } from "./systemd.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
 import { growAgain, optimizeAgain } from "../small-start.ts";
 import { lockDataFolder, type DataFolderLock } from "../single-server.ts";
@@ -112,4 +113,28 @@ function endWithDefects(logger: Logger): void {
     logger.error({ err: error }, "uncaught error: the server exits");
     process.exit(1);
   });
+}
+
+const run = promisify(execFile);
+/** The time limit of a notice, in milliseconds. */
+const noticeMs = 5_000;
+
+/**
+ * Tells systemd that the server is ready, or that it stops; does nothing unless systemd has started it with
+ * `Type=notify`. Node has no unix datagram sockets, so systemd's own command sends the notice, for which the unit needs
+ * `NotifyAccess=all`.
+ */
+export async function tellSystemd(
+  { surroundings: { env } }: Pick<Terminal, "surroundings">,
+  notice: "ready" | "stopping",
+  logger: Logger,
+): Promise<void> {
+  const { NOTIFY_SOCKET: socket } = env;
+  if (socket === undefined || socket === "") return;
+  try {
+    const state = notice === "ready" ? "READY=1" : "STOPPING=1";
+    await run("systemd-notify", [state], { env, timeout: noticeMs });
+  } catch (error) {
+    logger.warn({ err: error }, "systemd could not be told: is systemd-notify installed?");
+  }
 }

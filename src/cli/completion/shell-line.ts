@@ -4,7 +4,7 @@ import { printable } from "../terminal/terminal.ts";
 export type Quote = "" | "'" | '"';
 
 /** A line up to the cursor, as a shell takes it apart. */
-export interface ShellLine {
+interface ShellLine {
   /** The words before the one at the cursor, without their quotes. */
   readonly words: readonly string[];
   /** The word at the cursor, without its quotes. */

@@ -2,13 +2,15 @@ import type { Argument, Command as Program, Option } from "commander";
 import { defineProblem, Problem, type FieldError } from "../../kernel/errors.ts";
 import type { IdKind } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/database.ts";
-import { articled, kindOf, titleOf } from "../known/kinds.ts";
 import {
+  articled,
   findKnown,
+  kindOf,
   kindsOf,
   namesThatBegin,
   paymentsOfTransfer,
   similar,
+  titleOf,
   type Known,
 } from "../known/known-values.ts";
 import { takesOf } from "../known/takes.ts";

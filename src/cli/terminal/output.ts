@@ -1,9 +1,8 @@
 import type { AnyColumn, Section } from "../../api/declare/command.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { cellsOf, fieldOf, titleOf } from "./columns.ts";
-import type { TableColumn } from "./drawing/fit.ts";
+import type { RecordLine, Style, TableColumn } from "./drawing/table.ts";
 import { drawTrend, fitTrend } from "./drawing/sparkline.ts";
-import type { RecordLine, Style } from "./drawing/table.ts";
 import type { Terminal } from "./terminal.ts";
 import { bold, gap, widthOf } from "./drawing/width.ts";
 
@@ -113,7 +112,7 @@ async function printColumns(
   terminal.data(text);
   const titles = dropped.filter((title) => title !== "").map((title) => title.toLowerCase());
   if (titles.length > 0) {
-    const { wrap } = await import("./drawing/layout.ts");
+    const { wrap } = await import("./drawing/table.ts");
     const note = `No space for ${titles.join(", ")}: widen the terminal, or use --json.`;
     terminal.talk(wrap(note, style.width).join("\n"));
   }
@@ -126,7 +125,7 @@ async function printPlain(
   isTitle: (line: number, place: number) => boolean,
 ): Promise<void> {
   const emphasize = bold(terminal.hasColor);
-  const { layOut } = await import("./drawing/layout.ts");
+  const { layOut } = await import("./drawing/table.ts");
   const shown = rows.map((row, line) =>
     row.map((cell, place) => (isTitle(line, place) ? emphasize(cell) : cell)),
   );

@@ -1,5 +1,7 @@
+import { readFile } from "node:fs/promises";
+import type { Readable } from "node:stream";
 import type { Person } from "../../api/declare/command.ts";
-import { Declined, missing } from "../failures/refusals.ts";
+import { Declined, missing, UsageError } from "../failures/refusals.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
 /**
@@ -65,7 +67,7 @@ export async function askSeveral(
  * Prompts for a new secret, twice, without showing it. Repeats the prompt while `fault` returns an error, and both while
  * they differ.
  */
-export async function askSecret(
+async function askSecret(
   terminal: Terminal,
   question: string,
   again: string,
@@ -114,4 +116,60 @@ export function personAt(terminal: Terminal): Person {
 
 function streams({ surroundings }: Terminal) {
   return { input: surroundings.stdin, output: surroundings.stderr };
+}
+
+/** Sources of a password. It is never an argument, because every user of the machine can read those. */
+export interface PasswordSource {
+  readonly passwordStdin?: boolean;
+  readonly passwordFile?: string;
+}
+
+/** Maximum length of the input, in bytes. */
+const bytesMax = 4_096;
+
+/** Reads a new password from the source that the flags name, or prompts for it until `fault` returns null. */
+export async function readNewPassword(
+  terminal: Terminal,
+  question: string,
+  source: PasswordSource,
+  fault?: (password: string) => Promise<string | null>,
+): Promise<string> {
+  const { passwordStdin = false, passwordFile } = source;
+  if (passwordStdin && passwordFile !== undefined) {
+    throw new UsageError("Give either --password-stdin or --password-file, not both.");
+  }
+  if (passwordStdin || passwordFile === "-")
+    return firstLine(await readAll(terminal.surroundings.stdin));
+  if (passwordFile !== undefined) return firstLine(await readPasswordFile(passwordFile));
+  if (!terminal.isInteractive) throw missing("--password-stdin or --password-file");
+  return askSecret(terminal, question, "Repeat the password", fault);
+}
+
+async function readPasswordFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new UsageError(`--password-file: ${path} cannot be read (${reason}).`);
+  }
+}
+
+async function readAll(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer | string>) {
+    const buffer = Buffer.from(chunk);
+    bytes += buffer.byteLength;
+    if (bytes > bytesMax) throw new UsageError("The input is too long for a password.");
+    chunks.push(buffer);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Removes the trailing line break that `echo` and editors add, and requires a single line. */
+function firstLine(text: string): string {
+  const line = text.replace(/\r?\n$/, "");
+  if (line === "") throw new UsageError("The password is empty.");
+  if (/[\r\n]/.test(line)) throw new UsageError("The password must be a single line.");
+  return line;
 }

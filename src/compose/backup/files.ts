@@ -62,7 +62,7 @@ export async function targetOf(
 }
 
 /** Which backups stay in the folder. */
-export interface Retention {
+interface Retention {
   /** The maximum number of backups. */
   readonly count: number;
   /** The maximum age in milliseconds. */

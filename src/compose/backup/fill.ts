@@ -40,7 +40,7 @@ export interface FillOptions {
 }
 
 /** The content of a new store, and what happens around its last step. */
-export interface Filling {
+interface Filling {
   /** The migration level of the content. */
   readonly level: number;
   readonly tables: readonly TableShape[];

@@ -37,7 +37,7 @@ import { noStore, storeFile, type StoreLocation } from "../store-place.ts";
 import { requireSecretOf } from "../store-secret.ts";
 import { FileExists, syncFolder } from "./files.ts";
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly place: StoreLocation;
   readonly secret: ServerSecret;
   /** The file to create. */

@@ -7,7 +7,7 @@ import { noStore, requireStoreFile } from "../store-place.ts";
 import { placeOf } from "./fill.ts";
 
 /** A pending migration, and what it touches. */
-export interface PlannedMigration {
+interface PlannedMigration {
   readonly version: number;
   readonly name: string;
   /** Existing tables that its statements name. */
@@ -16,7 +16,7 @@ export interface PlannedMigration {
   readonly rows: number;
 }
 
-export interface MigrationPlan {
+interface MigrationPlan {
   /** The current migration level. */
   readonly from: number;
   readonly steps: readonly PlannedMigration[];

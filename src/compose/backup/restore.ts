@@ -1,13 +1,19 @@
 import { link, mkdir, open as openFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { restoredKeys, type RestoredKey } from "../../features/api-keys/store.ts";
+import { endAllSessions } from "../../features/auth/store.ts";
+import { returnedMembers, type ReturnedMember } from "../../features/members/store.ts";
 import { platformOrganizationId } from "../../features/organizations/store.ts";
 import { doubtRecyclable } from "../../features/invoices/holds/addresses.ts";
 import { continueIndexes, spendBackedUp } from "../../features/wallets/after-restore.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
+import { addRestore } from "../../platform/backup/history.ts";
+import { lastPosition } from "../../platform/events/outbox.ts";
+import { createJournal } from "../../platform/journal.ts";
 import { counted, unwatched } from "../../platform/progress.ts";
-import type { RandomBytes } from "../../kernel/id.ts";
+import { createIds, type RandomBytes } from "../../kernel/id.ts";
 import {
   backupParts,
   BackupTooNew,
@@ -22,7 +28,7 @@ import { currentVersion, oldestTill } from "../../platform/database/schema/migra
 import { newestVersion, oldestVersion } from "../../platform/database/schema.ts";
 import { openForReading } from "../../platform/database/open.ts";
 import { StatementFailed, StoreUnavailable } from "../../platform/database/errors.ts";
-import type { Tx } from "../../platform/database/database.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import {
   deriveKey,
   fingerprint,
@@ -33,12 +39,10 @@ import {
 } from "../../platform/secrets/server-secret.ts";
 import { exists, keepOwner } from "../../platform/database/sqlite/draft.ts";
 import { storeFile, storeName, type StoreLocation } from "../store-place.ts";
-import { secretFor } from "../store-fingerprint.ts";
-import { wrongSecret } from "../store-secret.ts";
+import { secretFor, wrongSecret } from "../store-secret.ts";
 import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";
 import { syncFolder } from "./files.ts";
 import { until } from "./make-backup.ts";
-import { beginNewLife, type NewLife } from "./new-life.ts";
 
 const OtherInstance = defineProblem({
   code: "other_instance",
@@ -58,7 +62,7 @@ export interface RestorePlan {
 }
 
 /** The store in the place into which a backup is restored. */
-export interface FormerStore {
+interface FormerStore {
   readonly instance: string | null;
   /** False if it is too damaged to be read. */
   readonly isReadable: boolean;
@@ -114,7 +118,7 @@ export interface RestoredStore extends FilledDraft {
   readonly newLife: NewLife | null;
 }
 
-export interface RestoreOptions extends FillOptions {
+interface RestoreOptions extends FillOptions {
   readonly migrates: boolean;
   readonly randomBytes: RandomBytes;
   /** The person who restores, for the audit log. */
@@ -243,5 +247,61 @@ async function prepareSecret(dataDir: string, secret: ServerSecret): Promise<Sec
       if (isPublished) await rm(path, { force: true });
     },
     discard: () => rm(draft, { force: true }),
+  };
+}
+
+/** Access that a restored store gives again. */
+interface NewLife {
+  readonly endedSessions: number;
+  /** The API keys that work, those that were revoked since the backup first. */
+  readonly keys: readonly RestoredKey[];
+  /** The members who were removed since the backup. Unknown, and therefore empty, without a former store. */
+  readonly returnedMembers: readonly ReturnedMember[];
+}
+
+/** The restore that begins a new life of a store. */
+interface Restoring {
+  /** The path of the backup. */
+  readonly file: string;
+  readonly manifest: Manifest;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+}
+
+/**
+ * Makes a restore detectable: records it for the cursors of events, ends all sessions, and writes the first audit entry
+ * of the new life. Returns null for a store of an earlier migration level, whose tables this program cannot write: there
+ * only the record is made.
+ */
+async function beginNewLife(
+  tx: Tx,
+  former: Reader | null,
+  { file, manifest, clock, randomBytes }: Restoring,
+): Promise<NewLife | null> {
+  const now = clock.now();
+  const ids = createIds(randomBytes);
+  const { createdAt: backupCreatedAt, migration, tillVersion, auditHead, instance } = manifest;
+  const eventPosition = await lastPosition(tx);
+  await addRestore(tx, { id: ids.unguessable("rst"), at: now, backupCreatedAt, eventPosition });
+  if ((await currentVersion(tx)) < newestVersion) return null;
+  const endedSessions = await endAllSessions(tx, now);
+  createJournal({ ids, wake: () => undefined }).record(tx, now, {
+    organizationId: null,
+    subjectType: "store",
+    subjectId: instance ?? "",
+    action: "store.restored",
+    changes: {
+      backup: basename(file),
+      backupCreatedAt,
+      migration,
+      tillVersion,
+      auditHead,
+      endedSessions,
+    },
+  });
+  return {
+    endedSessions,
+    keys: await restoredKeys(tx, former, now),
+    returnedMembers: await returnedMembers(tx, former),
   };
 }

@@ -17,17 +17,17 @@ import { jobs } from "../../platform/jobs/table.ts";
 import { deadLetters } from "../webhooks/delivery/store.ts";
 import { readBacklogs } from "./status/stored-status.ts";
 
-export const JobNotFailed = defineProblem({
+const JobNotFailed = defineProblem({
   code: "job_not_failed",
   status: 409,
   title: "The job has not failed",
 });
-export const JobWaiting = defineProblem({
+const JobWaiting = defineProblem({
   code: "job_waiting",
   status: 409,
   title: "The same job is already waiting",
 });
-export const DeadLetter = defineProblem({
+const DeadLetter = defineProblem({
   code: "dead_letter",
   status: 409,
   title: "This id belongs to a failed webhook delivery",

@@ -25,7 +25,7 @@ import { intervals } from "./query.ts";
 import type { Bucket, Charts, Summary, Volume } from "./figures.ts";
 import type { Usage } from "./usage.ts";
 
-export const AnalyticsSummaryRecord = responseRecord("AnalyticsSummary", {
+const AnalyticsSummaryRecord = responseRecord("AnalyticsSummary", {
   from: datetime(),
   to: datetime(),
   currency: z.string(),
@@ -81,7 +81,7 @@ describeFields(PlatformAnalyticsSummaryRecord, {
     "The monthly price of those subscriptions' plans: a decimal string in `currency`; a twelfth of a yearly price.",
 });
 
-export const MerchantVolumeSeriesPointRecord = responseRecord("MerchantVolumeSeriesPoint", {
+const MerchantVolumeSeriesPointRecord = responseRecord("MerchantVolumeSeriesPoint", {
   periodStart: datetime(),
   volume: moneyAnswer(),
   paymentCount: z.int().min(0),
@@ -93,7 +93,7 @@ describeFields(MerchantVolumeSeriesPointRecord, {
   paymentCount: "Number of those payments.",
 });
 
-export const MerchantInvoiceStatusBreakdownItemRecord = responseRecord(
+const MerchantInvoiceStatusBreakdownItemRecord = responseRecord(
   "MerchantInvoiceStatusBreakdownItem",
   {
     status: InvoiceStatusRecord,
@@ -125,7 +125,7 @@ describeFields(MerchantAnalyticsChartsRecord, {
     "Invoices by status: those that were issued in the period, and the drafts that were created in it.",
 });
 
-export const OrganizationSeriesPointRecord = responseRecord("OrganizationSeriesPoint", {
+const OrganizationSeriesPointRecord = responseRecord("OrganizationSeriesPoint", {
   periodStart: datetime(),
   created: z.int().min(0),
   approved: z.int().min(0),

@@ -74,7 +74,7 @@ export async function listApiKeys(
  * The maximum number of an organization's keys that are neither revoked nor expired. Each key has a rate limit of its own.
  * Keys of earlier versions stay, also if there are more.
  */
-export const activeKeysMax = 100;
+const activeKeysMax = 100;
 
 /** Creates a key. Throws 403 `scope_not_allowed` or `expiry_not_allowed`, 409 `api_key_limit`. */
 export async function createApiKey(

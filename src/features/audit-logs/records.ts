@@ -14,7 +14,7 @@ import {
   responseRecord,
 } from "../../api/declare/record.ts";
 
-export const AuditLogRecord = responseRecord("AuditLog", {
+const AuditLogRecord = responseRecord("AuditLog", {
   id: id("auditLog"),
   organizationId: id("organization").nullable().meta({
     description: "Null for entries that concern only a user; only the platform can read them.",

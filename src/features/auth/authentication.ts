@@ -10,7 +10,7 @@ import { liveSession, membership, type LiveSession } from "./store.ts";
 // Lookups for the authorization of every request, so that logout, removal and demotion take effect at once.
 
 /** Lifetime of an access token. */
-export const accessTokenLife = 15 * minute;
+const accessTokenLife = 15 * minute;
 
 /** The only algorithm used for signing and accepted for verification. */
 const algorithm = "HS256";

@@ -23,7 +23,7 @@ interface Source {
 }
 
 /** Locks an account for a source address after repeated failures; other accounts and addresses are not affected. */
-export interface LoginLock {
+interface LoginLock {
   /**
    * Runs a password check and returns its result. A wrong password counts as a failure; a correct one resets the count.
    * The number of concurrent checks never exceeds the remaining failures, so a burst gets no more guesses than

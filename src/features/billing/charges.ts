@@ -8,7 +8,7 @@ import { divideRounded, formatPercent, type Ratio } from "../../kernel/money/rat
 export const lineKinds = ["plan", "usage", "adjustment", "discount", "credit"] as const;
 export type LineKind = (typeof lineKinds)[number];
 
-export interface AdjustmentInput {
+interface AdjustmentInput {
   readonly id: Id<"adjustment">;
   /** A positive amount is charged, a negative one is deducted. */
   readonly amount: bigint;
@@ -62,7 +62,7 @@ export interface ChargeInputs {
   readonly minCollectable: bigint;
 }
 
-export interface ChargeLine {
+interface ChargeLine {
   readonly kind: LineKind;
   readonly description: string;
   readonly quantity: number;

@@ -17,7 +17,7 @@ import { lineKinds } from "./charges.ts";
 import { subscriptionStatuses } from "./status.ts";
 import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from "./table.ts";
 
-export const SubscriptionOpenInvoiceRecord = responseRecord("SubscriptionOpenInvoice", {
+const SubscriptionOpenInvoiceRecord = responseRecord("SubscriptionOpenInvoice", {
   id: id("platformInvoice"),
   status: z.string(),
   total: moneyAnswer(),
@@ -164,7 +164,7 @@ export function presentPlans(plans: readonly Plan[]): z.input<typeof PlanCatalog
   };
 }
 
-export const PlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine", {
+const PlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine", {
   id: z.string(),
   kind: z.enum(lineKinds),
   description: z.string(),

@@ -86,7 +86,7 @@ export const subscriptions = table(
   },
 );
 
-export type PlatformInvoiceStatus = "open" | "paid" | "past_due" | "void";
+type PlatformInvoiceStatus = "open" | "paid" | "past_due" | "void";
 
 /** The platform's invoices to organizations. After the issue, their period, amounts and inputs never change. */
 export const platformInvoices = table(

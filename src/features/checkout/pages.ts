@@ -11,11 +11,14 @@ import { RateLimited } from "../../api/declare/problems.ts";
 import { keepBody } from "../../api/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
+import { cleanPasted } from "../../kernel/text.ts";
+import { parseAnyAddress } from "../../platform/chain/kinds.ts";
 import { StoreUnavailable } from "../../platform/database/errors.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import { InvoiceNotOpen, OptionLimitReached } from "../invoices/errors.ts";
 import { findLogo } from "../organizations/logos.ts";
 import { TooManyClaims } from "../payments/errors.ts";
+import type { RefundOffer } from "../refunds/payer/payer-refunds.ts";
 import {
   checkoutPageToken,
   chooseCheckoutOption,
@@ -25,6 +28,7 @@ import {
   requestCheckoutRefund,
   submitCheckoutTransaction,
   walletOriginsOf,
+  type RefundForm,
 } from "./checkouts.ts";
 import { liveStreamsOf } from "./live.ts";
 import { PayerLimitReached } from "./payer-limits.ts";
@@ -37,18 +41,51 @@ import {
 } from "../refunds/errors.ts";
 import { fill, networkText, type Catalogue } from "./page/catalogue.ts";
 import type { FormField, PageNotice } from "./page/page-words.ts";
-import { makeRefundPage } from "./page/refund/refund-page.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel } from "./page/page-model.ts";
-import { renderCheckout, renderHome } from "./page/render.ts";
-import { findHashProblem, type HashProblem } from "./page/state/hash-problem.ts";
-import { isLookedFor } from "./page/state/state-words.ts";
+import { renderCheckout, renderHome, renderRefund } from "./page/render.ts";
+import { isLookedFor } from "./page/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./session.ts";
 import { hasTestPanel, pressTestPanel, type PanelResult } from "./test-panel.ts";
 import { setRecent } from "../../kernel/memo.ts";
 
 const page = pagesOf<App>();
+
+/** The longest inputs of the refund's form, in characters. */
+const hashLengthMax = 2_048;
+const addressLengthMax = 200;
+
+/** The results of a refund's form that the payment's page shows after a redirect. */
+const refundResults = {
+  received: "refundReceived",
+  already: "refundAlready",
+} as const satisfies Record<string, keyof Catalogue>;
+
+/** Maximum number of kept pages, about 35 KiB each with a compressed form. */
+const keptPagesMax = 300;
+
+/**
+ * The pages that were last seen, each in one language, the longest unseen first. A session changes with what its page
+ * shows.
+ */
+const pages = new Map<CheckoutSession, { readonly variant: string; readonly page: HtmlPage }>();
+
+/** Merchants' pages name this script, so an update reaches them within an hour. */
+const embedScriptSeconds = 3_600;
+
+const pressedWords: Readonly<Record<PanelResult, string>> = {
+  pay: testWords.paid,
+  underpay: testWords.underpaid,
+  overpay: testWords.overpaid,
+  mine: testWords.mined,
+  reorganize: testWords.reorganized,
+  "no-payment": testWords.noPayment,
+  expire: testWords.expired,
+};
+
+/** The digits of an ID, without 0x. */
+const idLength = 64;
 
 export const checkoutPages = [
   page({ method: "GET", path: "/", limit: null, handle: showHome }),
@@ -94,16 +131,6 @@ export const checkoutPages = [
   // Same here: it changes the token and network in which the payment is asked for.
   page({ method: "POST", path: "/pay/{checkoutId}/option", limit: "submit", handle: chooseOption }),
 ];
-
-/** The longest inputs of the refund's form, in characters. */
-const hashLengthMax = 2_048;
-const addressLengthMax = 200;
-
-/** The results of a refund's form that the payment's page shows after a redirect. */
-const refundResults = {
-  received: "refundReceived",
-  already: "refundAlready",
-} as const satisfies Record<string, keyof Catalogue>;
 
 /** A refusal of a form: its text, the field that is wrong, and the problem that a text with `{problem}` names. */
 interface Refusal {
@@ -215,15 +242,6 @@ async function answerPage(
   return { kind: "html", page, policy, at: app.clock.now() };
 }
 
-/** Maximum number of kept pages, about 35 KiB each with a compressed form. */
-const keptPagesMax = 300;
-
-/**
- * The pages that were last seen, each in one language, the longest unseen first. A session changes with what its page
- * shows.
- */
-const pages = new Map<CheckoutSession, { readonly variant: string; readonly page: HtmlPage }>();
-
 function keptPage(session: CheckoutSession, variant: string, render: () => HtmlPage): HtmlPage {
   const known = pages.get(session);
   const page = known?.variant === variant ? known.page : keepPage(render());
@@ -248,9 +266,6 @@ async function showAsset(app: App, call: PageCall): Promise<PageAnswer> {
   if (logo === null) throw notFound();
   return { kind: "file", file: await keepBody(logo.type, logo.body) };
 }
-
-/** Merchants' pages name this script, so an update reaches them within an hour. */
-const embedScriptSeconds = 3_600;
 
 function showEmbedScript(): Promise<PageAnswer> {
   return Promise.resolve({ kind: "data", ...embedScript, cacheSeconds: embedScriptSeconds });
@@ -395,12 +410,51 @@ function pressedNotice(done: string | null): PageNotice | null {
   return { form: null, isError: done === "no-payment", text };
 }
 
-const pressedWords: Readonly<Record<PanelResult, string>> = {
-  pay: testWords.paid,
-  underpay: testWords.underpaid,
-  overpay: testWords.overpaid,
-  mine: testWords.mined,
-  reorganize: testWords.reorganized,
-  "no-payment": testWords.noPayment,
-  expire: testWords.expired,
-};
+/** The text that says what is wrong with a transaction's ID. */
+type HashProblem = keyof Pick<
+  Catalogue,
+  "hashTooShort" | "hashTooLong" | "hashWrongCharacter" | "hashNotInLink" | "hashIsAddress"
+>;
+
+/** Returns what is wrong with a text in which no transaction's ID was found. */
+function findHashProblem(text: string): HashProblem {
+  const pasted = cleanPasted(text);
+  if (pasted.includes("/")) return "hashNotInLink";
+  if (parseAnyAddress(pasted) !== null) return "hashIsAddress";
+  const digits = pasted.replace(/^0x/i, "");
+  if (!/^[0-9a-f]*$/i.test(digits)) return "hashWrongCharacter";
+  return digits.length < idLength ? "hashTooShort" : "hashTooLong";
+}
+
+/** Renders the page on which a payer confirms a refund. `path` is that of the payment's page. */
+function makeRefundPage(
+  session: CheckoutSession,
+  { transactionHash: hash, pageToken }: RefundForm,
+  { amount, tokenSymbol, network, address }: RefundOffer,
+  context: {
+    readonly basePath: string;
+    readonly text: Catalogue;
+    readonly languageQuery: string;
+  },
+): HtmlPage {
+  const { basePath, text, languageQuery } = context;
+  const page = `${basePath}/pay/${session.id}`;
+  const values = {
+    merchant: session.merchantDisplayName,
+    amount: `${amount} ${tokenSymbol}`,
+    network: `${network.title} (${network.tokenStandard})`,
+  };
+  return renderRefund({
+    text,
+    basePath,
+    title: text.refundCheck,
+    lead: fill(text.refundCheckLead, values),
+    address,
+    amount,
+    hash,
+    pageToken,
+    action: `${page}/refund${languageQuery}`,
+    path: page + languageQuery,
+    isTest: session.isTest,
+  });
+}

@@ -16,7 +16,7 @@ import { checkoutNotices, checkoutStates, nextActions } from "./rules.ts";
 
 const optionCodeMax = 40;
 
-export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
+const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
   id: z.string(),
   reference: z.string().meta({
     description:
@@ -82,7 +82,7 @@ export const CheckoutAmountRecord = responseRecord("CheckoutAmount", {
 });
 describeFields(CheckoutAmountRecord, { amount: "A decimal string in tokens." });
 
-export const CheckoutTransactionRecord = responseRecord("CheckoutTransaction", {
+const CheckoutTransactionRecord = responseRecord("CheckoutTransaction", {
   transactionHash: z.string().meta({ description: "In the notation of the network's explorers." }),
   explorerUrl: z.string().nullable().meta({
     description: "The block explorer's page; null if the network has no explorer.",
@@ -91,7 +91,7 @@ export const CheckoutTransactionRecord = responseRecord("CheckoutTransaction", {
   tokenSymbol: z.string(),
 });
 
-export const SubmittedTransactionRecord = responseRecord("SubmittedTransaction", {
+const SubmittedTransactionRecord = responseRecord("SubmittedTransaction", {
   transactionHash: z.string().meta({ description: "In the notation of the network's explorers." }),
   result: z.enum(claimResults).meta({
     description:
@@ -99,7 +99,7 @@ export const SubmittedTransactionRecord = responseRecord("SubmittedTransaction",
   }),
 });
 
-export const CheckoutWalletTransferRecord = responseRecord("CheckoutWalletTransfer", {
+const CheckoutWalletTransferRecord = responseRecord("CheckoutWalletTransfer", {
   walletStandard: z.enum(walletStandards).meta({
     description:
       "The standard by which a page finds the wallets of the payer's browser: EIP-6963, or TIP-6963 on TRON.",
@@ -118,7 +118,7 @@ describeFields(CheckoutWalletTransferRecord, {
   recipient: "The address to pay, in the network's notation.",
 });
 
-export const CheckoutRefundableRecord = responseRecord("CheckoutRefundable", {
+const CheckoutRefundableRecord = responseRecord("CheckoutRefundable", {
   transactionHash: z.string().meta({ description: "The `transactionHash` of the request." }),
   amount: moneyAnswer().meta({ description: "The amount that the request is for, in tokens." }),
   tokenSymbol: z.string(),
@@ -160,7 +160,7 @@ describeFields(CheckoutRefundRecord, {
     "The block explorer's page; null without a transaction, or if the network has no explorer.",
 });
 
-export const CheckoutOptionRecord = responseRecord("CheckoutOption", {
+const CheckoutOptionRecord = responseRecord("CheckoutOption", {
   network: z.string(),
   networkTitle: z.string(),
   tokenStandard: z.string(),

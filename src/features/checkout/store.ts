@@ -42,7 +42,7 @@ export interface StoredCheckout extends CheckoutLedger {
 }
 
 /** The facts about a merchant that payers see. */
-export interface Merchant {
+interface Merchant {
   readonly displayName: string;
   readonly website: string | null;
   readonly contactEmail: string | null;

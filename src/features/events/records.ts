@@ -54,7 +54,7 @@ export const eventQuery = {
 
 export type EventQuery = z.output<z.ZodObject<typeof eventQuery>>;
 
-export const EventTypeRecord = responseRecord("EventType", {
+const EventTypeRecord = responseRecord("EventType", {
   type: z.string(),
   description: z.string(),
 });

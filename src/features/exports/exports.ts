@@ -27,7 +27,7 @@ export const tableExports: Readonly<Record<ExportName, TableExport>> = {
 /** Rows that are read, and kept in memory, at a time. */
 const pageRows = 500;
 
-export interface ExportFilters {
+interface ExportFilters {
   /** Null for all organizations. */
   readonly organizationId: Id<"organization"> | null;
   /** Creation time, inclusive. */

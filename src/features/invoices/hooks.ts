@@ -61,7 +61,7 @@ export const unlimited: IssuingDecision = {
 };
 
 /** An invoice that a payer started at a link, and whose money has just been seen first, or has gone. */
-export interface StartedInvoice {
+interface StartedInvoice {
   readonly organizationId: Id<"organization">;
   /** Null: it is to be counted. Otherwise a reorganization removed its money, and the count is to be taken back. */
   readonly countedAt: Instant | null;

@@ -19,7 +19,7 @@ import type { InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 
 /** The input of a managed invoice. */
-export type ManagedInput = TermsInput & {
+type ManagedInput = TermsInput & {
   readonly walletId: Id<"wallet">;
   readonly metadata: Readonly<Record<string, string>>;
   readonly expiresAt: Instant;
@@ -118,7 +118,7 @@ export async function withdrawInvoice(
 }
 
 /** The payments received for an invoice, in the smallest unit of its settlement currency. */
-export interface Received {
+interface Received {
   /** On the chain, whether confirmed or not. */
   readonly seen: bigint;
   readonly confirmed: bigint;

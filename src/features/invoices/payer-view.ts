@@ -23,7 +23,7 @@ import { owedOf } from "./settlement/owed.ts";
 import { paidAmountOf } from "./settlement/terms-to-pay.ts";
 import { invoices } from "./table.ts";
 
-export interface PayerOption extends Pick<PaymentOption, "network" | "tokenSymbol"> {
+interface PayerOption extends Pick<PaymentOption, "network" | "tokenSymbol"> {
   /** Whether it was chosen before, so that its rate is locked. */
   readonly isHeld: boolean;
 }

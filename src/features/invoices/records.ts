@@ -77,7 +77,7 @@ describeFields(ConfirmationProgress, {
 
 export const InvoiceStatusRecord = record("InvoiceStatus", z.enum(invoiceStatuses));
 
-export const PaymentOptionRecord = responseRecord("PaymentOption", {
+const PaymentOptionRecord = responseRecord("PaymentOption", {
   network: z.string(),
   tokenSymbol: z.string(),
   walletId: id("wallet").nullable().meta({
@@ -239,7 +239,7 @@ export const invoiceQuery = {
       "`-` means descending. The default is `-createdAt`, or `-paidAt` with `paidFrom` or `paidTo`. `amount` requires `settlementCurrency`.",
   }),
 };
-export const InvoiceQuery = z.strictObject(invoiceQuery);
+const InvoiceQuery = z.strictObject(invoiceQuery);
 
 /** Converts the query for the service. Throws a 400 for a metadata key without a value, or a value without a key. */
 export function readInvoiceQuery({

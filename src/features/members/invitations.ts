@@ -51,7 +51,7 @@ export const InvitationAccepted = defineProblem({
 });
 
 /** How long an invitation is valid. */
-export const invitationLife = 7 * day;
+const invitationLife = 7 * day;
 /** How long an expired invitation stays in lists, so that the inviter sees its outcome. */
 export const invitationKeptFor = 30 * day;
 /** Maximum number of rows deleted in one transaction. */

@@ -47,7 +47,7 @@ export const UserNeeded = defineProblem({
 
 type MembershipRow = RowOf<typeof memberships>;
 
-export interface NewUser {
+interface NewUser {
   /** Set if the id was needed earlier; otherwise a new one is created. */
   readonly id?: Id<"user">;
   readonly email: string;

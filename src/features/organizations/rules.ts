@@ -35,7 +35,7 @@ export const statusAfter = {
 } as const satisfies Readonly<Record<Decision, VerificationStatus>>;
 
 /** The reviewed fields. Changing one of them revokes an approval. */
-export const legalFields = [
+const legalFields = [
   "legalName",
   "registrationNumber",
   "country",

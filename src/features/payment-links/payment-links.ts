@@ -20,8 +20,14 @@ import {
   type LimitedPaymentLinkRecord,
   type PaymentLinkView,
 } from "./records.ts";
-import { paymentLinks, type PaymentLinkRow } from "./table.ts";
-import { linkMetadata, normalizeEntered, readAmounts, type LinkTerms } from "./terms.ts";
+import {
+  linkMetadata,
+  normalizeEntered,
+  paymentLinks,
+  readAmounts,
+  type LinkTerms,
+  type PaymentLinkRow,
+} from "./terms.ts";
 
 /** A way to pay at a link that the payer can choose now. */
 interface LinkOption {

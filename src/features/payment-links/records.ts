@@ -13,7 +13,7 @@ import {
 import { CreateInvoiceRequest } from "../invoices/records.ts";
 import { linkLimitNames } from "../invoices/errors.ts";
 import { UsualPaymentOptionRecord } from "../organizations/records.ts";
-import type { PaymentLinkRow } from "./table.ts";
+import type { PaymentLinkRow } from "./terms.ts";
 
 const { amount, settlementCurrency, tokenSymbol, network, walletId, paymentOptions } =
   CreateInvoiceRequest.shape;

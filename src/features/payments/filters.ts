@@ -26,7 +26,7 @@ export const paymentSorts = [
   "amount",
   "-amount",
 ] as const;
-export type PaymentSort = (typeof paymentSorts)[number];
+type PaymentSort = (typeof paymentSorts)[number];
 export type PaymentSortField = "createdAt" | "blockTime" | "amount";
 
 export const paymentOrders: Readonly<Record<PaymentSortField, ListOrder>> = {

@@ -13,14 +13,14 @@ import type { ClaimReason, ClaimState } from "./hash-claims/status.ts";
 import type { MatchRule, PaymentSource, PaymentStatus } from "./payment-status.ts";
 import type { Disposition, TransferDecision, WaitingReason } from "./inbox/status.ts";
 
-export type TransferStatus = "seen" | "orphaned";
+type TransferStatus = "seen" | "orphaned";
 
 /**
  * Whether the network's providers confirmed a transfer in its final block. `skipped`: nobody asks, because it is dust,
  * because no invoice was payable at its address, or because an earlier version entered it. A decision about it makes it
  * `open`.
  */
-export type TransferVerification = "open" | "verified" | "skipped";
+type TransferVerification = "open" | "verified" | "skipped";
 
 /** Transfers of configured tokens to watched addresses. */
 export const transfers = table(

@@ -26,7 +26,7 @@ const reading = (one: Reading | null) =>
       };
 
 /** Presents a pair's rate for the operator. */
-export function presentRate(view: RateView) {
+function presentRate(view: RateView) {
   const { pair, status, accepted, pending, checkedAt, nextAt, problem } = view;
   return {
     pair: pair.name,

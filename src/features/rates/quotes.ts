@@ -7,12 +7,12 @@ import { isFresh, lookEveryMs, sourceSeparator, unknownPair, type PairState } fr
 import { readBook, type Book } from "./store.ts";
 
 /** `missing`: no pair connects the currencies. `stale`: a pair does, but its sources gave no recent rate. */
-export type Quote =
+type Quote =
   | { readonly ok: true; readonly rate: Rate }
   | { readonly ok: false; readonly reason: "missing" }
   | { readonly ok: false; readonly reason: "stale"; readonly retryAfterMs: number };
 
-export interface Quotes {
+interface Quotes {
   /**
    * Finds the rate between any of `from` and any of `to`, each in order of preference, using one pair in either
    * direction. The rate is between the codes found; the caller's configuration treats them as equal to the requested

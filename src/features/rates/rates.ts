@@ -22,7 +22,7 @@ const NothingToAccept = defineProblem({
 });
 
 /** Invoices can be issued only for `fixed` and `fresh`. */
-export type RateStatus = "fixed" | "fresh" | "stale" | "missing";
+type RateStatus = "fixed" | "fresh" | "stale" | "missing";
 
 export interface RateView extends PairState {
   readonly pair: RatePair;
@@ -38,7 +38,7 @@ export interface RatesHealth {
 }
 
 /** The sources of the pairs, with their last responses, and the state of their checks in this process. */
-export interface RateSources {
+interface RateSources {
   readonly asked: readonly RatePair[];
   readonly poller: ReturnType<typeof createPoller>;
   /** Last check by this process or an earlier one on the same store; null until looked up. */

@@ -52,7 +52,7 @@ export function signClaims<Kind extends SignedKind>(
 }
 
 /** The reasons for which a text is refused. */
-export type SignatureFault = "not_signed" | "unknown_key" | "changed";
+type SignatureFault = "not_signed" | "unknown_key" | "changed";
 
 const faults: Readonly<Record<SignatureFault, string>> = {
   not_signed:

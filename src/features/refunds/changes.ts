@@ -5,8 +5,7 @@ import type { Tx } from "../../platform/database/database.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
 import { difference } from "../../platform/journal.ts";
 import { presentRefund, viewOf } from "./records.ts";
-import { insertRefund, lockRequested, saveRefund } from "./store.ts";
-import type { RefundRow } from "./table.ts";
+import { insertRefund, lockRequested, saveRefund, type RefundRow } from "./store.ts";
 
 type RefundEvent = Extract<EventType, `refund.${string}`>;
 

@@ -9,7 +9,7 @@ import type { Reader } from "../../platform/database/database.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { isCounted } from "../payments/ledger/payment-rules.ts";
 import { readSurpluses } from "../payments/ledger/read-surpluses.ts";
-import { refunds, type RefundRow } from "./table.ts";
+import { refunds, type RefundRow } from "./store.ts";
 
 /** Compares payments' sums of refunds with their refunds, and with their surplus. */
 async function sumFaults(

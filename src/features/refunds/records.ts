@@ -20,7 +20,7 @@ import { formatMoney, money as moneyOf, tokenAsset } from "../../kernel/money/mo
 import type { Receipt } from "../../platform/chain/client.ts";
 import { notationOf, type Network, type Notation } from "../../platform/chain/networks.ts";
 import type { Opinion } from "../payments/networks/held.ts";
-import type { RefundRow } from "./table.ts";
+import type { RefundRow } from "./store.ts";
 
 const reasonLengthMax = 500;
 const addressLengthMax = 200;

@@ -15,7 +15,7 @@ import {
   releaseSentRefund,
   reserveRefund,
   type RefundablePayment,
-} from "../payments/refunds/refundable.ts";
+} from "../payments/refundable.ts";
 import { wakeWatcher } from "../payments/wake.ts";
 import { readRefundAddress } from "./refund-address.ts";
 import { writeRefund } from "./changes.ts";
@@ -31,8 +31,8 @@ import {
   refundById,
   refundOfTransaction,
   type RefundFilters,
+  type RefundRow,
 } from "./store.ts";
-import type { RefundRow } from "./table.ts";
 import { unexamined } from "./verification/evidence.ts";
 
 // Merchants' refunds. Till verifies them on the chain; it holds no key and sends nothing.

@@ -2,9 +2,9 @@ import { minute, second } from "../../kernel/clock.ts";
 import { finalConfirmations } from "../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
 import { isCounted } from "../payments/ledger/payment-rules.ts";
-import type { RefundablePayment } from "../payments/refunds/refundable.ts";
+import type { RefundablePayment } from "../payments/refundable.ts";
 import { NotRefundable, RefundNotRequested, RefundTooEarly } from "./errors.ts";
-import type { RefundRow } from "./table.ts";
+import type { RefundRow } from "./store.ts";
 
 /** The number of payers' requests for a refund of one payment that the merchant rejects before payers can ask for none. */
 export const rejectedRequestsMax = 3;

@@ -17,7 +17,7 @@ const labelLengthMax = 120;
 /** Longer than any address or key, so that text pasted by mistake gets a specific error. */
 const pastedLengthMax = 2_000;
 
-export const walletStatuses = ["active", "archived"] as const;
+const walletStatuses = ["active", "archived"] as const;
 
 export const WalletRecord = responseRecord("Wallet", {
   id: id("wallet"),

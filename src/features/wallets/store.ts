@@ -18,7 +18,7 @@ import { mayTakeSql, type AddressTaker } from "./rules.ts";
 import { walletClaims, wallets } from "./table.ts";
 
 export type WalletRow = RowOf<typeof wallets>;
-export type ClaimRow = RowOf<typeof walletClaims>;
+type ClaimRow = RowOf<typeof walletClaims>;
 
 /** A wallet with the counters of its claim. */
 export interface WalletView extends WalletRow {
@@ -201,7 +201,7 @@ export function listPlaces(
 }
 
 /** An organization that has active wallets on a network, none of which is its default or a reserve. */
-export interface WithoutDefault {
+interface WithoutDefault {
   readonly organizationId: Id<"organization">;
   readonly network: string;
 }
@@ -260,7 +260,7 @@ export interface ReadAddress {
 }
 
 /** Up to `limit` addresses above `after` in ascending order, or all from there up to `until`. */
-export interface AddressRange {
+interface AddressRange {
   readonly after: Address;
   readonly until: Address | null;
   readonly limit: number;

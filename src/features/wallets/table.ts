@@ -69,7 +69,7 @@ export const wallets = table(
  * `free`: it has none and never received a transfer. `spent`: it received one, or it may have been given to an invoice
  * that a restore has lost; it is never given again.
  */
-export type DerivedState = "held" | "free" | "spent";
+type DerivedState = "held" | "free" | "spent";
 
 /**
  * Ownership of addresses and extended keys within an address family. A claim outlives its wallet: a `released` address

@@ -224,7 +224,7 @@ export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDelive
   });
 }
 
-export const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
+const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
   number: z.int().min(1).meta({ description: "Number of the attempt, starting at 1." }),
   startedAt: datetime(),
   durationMs: z.int().min(0),

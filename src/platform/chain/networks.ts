@@ -30,7 +30,7 @@ export interface NetworkProvider {
   readonly requestsPerDay: number | null;
 }
 
-export interface Finality {
+interface Finality {
   /** The tag of the block that the node reports as final, one of its kind's; null: the network has no such tag. */
   readonly tag: string | null;
   /** If the tag is missing, blocks at least this far below the tip count as final. */
@@ -129,7 +129,7 @@ export interface WalletTransfer {
 }
 
 /** The wallets that payers have in their browsers, as extensions or because the browser is a wallet's own. */
-export interface BrowserWallets {
+interface BrowserWallets {
   /** Origins that a wallet's own code must reach from the page. */
   readonly origins: readonly string[];
   readonly transfer: (request: PaymentRequest) => WalletTransfer;

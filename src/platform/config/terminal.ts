@@ -1,5 +1,5 @@
 /** The terminal preferences in the environment. */
-export interface TerminalPreferences {
+interface TerminalPreferences {
   /** Null: no preference, so it depends on whether the output is a terminal. */
   readonly color: boolean | null;
 }

@@ -2,7 +2,7 @@ import { StoreBusy, StoreUnavailable } from "./errors.ts";
 import type { Database } from "./database.ts";
 
 /** A database, and whether its writes succeed. */
-export interface WatchedDatabase {
+interface WatchedDatabase {
   readonly db: Database;
   /** Whether the last write that ended failed because of the store: a full disk or a read-only database, for example. */
   readonly isRefusing: () => boolean;

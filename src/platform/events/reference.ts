@@ -35,7 +35,7 @@ const ownRecords: Readonly<Partial<Record<EventType, string>>> = {
 };
 
 /** How long deliveries are kept, in milliseconds. */
-export interface DeliveriesKept {
+interface DeliveriesKept {
   readonly deliveries: number;
   readonly deadLetters: number;
 }

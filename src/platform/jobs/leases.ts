@@ -6,7 +6,7 @@ import type { Database, Reader, Tx } from "../database/database.ts";
 import { leases } from "./table.ts";
 
 /** A held lease. Its token is a fencing token: a write under a lost lease is refused. */
-export interface Lease {
+interface Lease {
   readonly name: string;
   readonly token: number;
   readonly until: Instant;

@@ -4,7 +4,7 @@ import { integer, json, table, text, time } from "../database/schema/table.ts";
  * A `ready` job is waiting, or running while `leaseUntil` is in the future. A `failed` job has no attempts left and is
  * kept for inspection. A completed job is deleted.
  */
-export type JobState = "ready" | "failed";
+type JobState = "ready" | "failed";
 
 export const jobs = table(
   "jobs",

@@ -1,5 +1,5 @@
 /** The replacement for a secret. */
-export const redacted = "[redacted]";
+const redacted = "[redacted]";
 
 /** Field names whose values are secret, in every spelling: `X-Service-Key`, `serviceKey`, `service_key`. */
 const secretNames =

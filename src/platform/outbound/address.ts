@@ -18,9 +18,9 @@ export interface PinnedAddress {
 }
 
 /** `public`: on the public internet. `listed`: in the operator's allow-list. `blocked`: everything else. */
-export type AddressVerdict = "public" | "listed" | "blocked";
+type AddressVerdict = "public" | "listed" | "blocked";
 
-export interface JudgedAddress {
+interface JudgedAddress {
   readonly verdict: AddressVerdict;
   readonly pinned: PinnedAddress;
 }

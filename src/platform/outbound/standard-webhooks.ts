@@ -3,13 +3,13 @@ import { assert } from "../../kernel/errors.ts";
 import type { RandomBytes } from "../../kernel/id.ts";
 
 /** The headers of the Standard Webhooks specification 1.0.0. */
-export interface WebhookHeaders {
+interface WebhookHeaders {
   readonly "webhook-id": string;
   readonly "webhook-timestamp": string;
   readonly "webhook-signature": string;
 }
 
-export interface SignedMessage {
+interface SignedMessage {
   /**
    * The same for every attempt and replay of an event. Without dots, which separate the parts of the signed content.
    */

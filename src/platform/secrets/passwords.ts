@@ -13,14 +13,14 @@ export const PasswordsBusy = defineProblem({
 });
 
 /** The account and the addresses of a check, with whose other checks it takes turns, and makes room if too many wait. */
-export interface PasswordCaller {
+interface PasswordCaller {
   /** The e-mail address of the account, known or not; null for a new password. */
   readonly account: string | null;
   /** The ranges of addresses that the client belongs to, the smallest first; none for the operator. */
   readonly clients: readonly string[];
 }
 
-export interface Passwords {
+interface Passwords {
   /**
    * Hashes a password in which `passwordFault` finds nothing.
    * @param clients see `PasswordCaller`
@@ -35,7 +35,7 @@ export interface Passwords {
   verify(password: string, hash: string | null, caller: PasswordCaller): Promise<boolean>;
 }
 
-export interface PasswordLimits {
+interface PasswordLimits {
   /** The maximum number of concurrent hashes; each takes 19 MiB and a worker thread. */
   readonly activeMax: number;
   readonly waitingMax: number;

@@ -11,7 +11,7 @@ import type { RandomBytes } from "../../kernel/id.ts";
 export type ServerSecret = KeyObject;
 
 /** The purposes for which keys are derived. A key for one purpose reveals nothing about another. */
-export type KeyPurpose =
+type KeyPurpose =
   | "access-tokens"
   | "refresh-tokens"
   | "webhook-secrets"

@@ -6,8 +6,12 @@ import { expect } from "chai";
 import { listAllOrganizations } from "../../../src/features/admin/organizations.ts";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { shells } from "../../../src/cli/command-words.ts";
-import { storedKinds } from "../../../src/cli/known/kinds.ts";
-import { findKnown, idsThatBegin, similar } from "../../../src/cli/known/known-values.ts";
+import {
+  findKnown,
+  idsThatBegin,
+  similar,
+  storedKinds,
+} from "../../../src/cli/known/known-values.ts";
 import { takesOf } from "../../../src/cli/known/takes.ts";
 import { makeProgram } from "../../../src/cli/program.ts";
 import { createApp, type Program } from "../../../src/compose/app.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { conceal } from "../../../src/cli/doctor/conceal.ts";
+import { conceal } from "../../../src/cli/doctor/report.ts";
 
 const concealed = (text: string, known = {}) => conceal({ text }, known).text;
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createApp, type Program } from "../../../src/compose/app.ts";
 import { comparedSettings } from "../../../src/compose/servers.ts";
-import { serverProbes } from "../../../src/features/admin/table.ts";
+import { serverProbes } from "../../../src/features/admin/status/servers.ts";
 import type { Clock } from "../../../src/kernel/clock.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
 import { systemContext } from "../../../src/platform/database/database.ts";

@@ -2,10 +2,14 @@ import { expect } from "chai";
 import { readFile } from "node:fs/promises";
 import { section, type AnyColumn } from "../../../src/api/declare/command.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
-import { alignDecimals, relativeTime, toneOf } from "../../../src/cli/terminal/drawing/looks.ts";
+import {
+  alignDecimals,
+  relativeTime,
+  toneOf,
+  wrap,
+} from "../../../src/cli/terminal/drawing/table.ts";
 import { printRecord } from "../../../src/cli/terminal/output.ts";
 import { fitTrend } from "../../../src/cli/terminal/drawing/sparkline.ts";
-import { wrap } from "../../../src/cli/terminal/drawing/layout.ts";
 import { widthOf } from "../../../src/cli/terminal/drawing/width.ts";
 import { printable } from "../../../src/cli/terminal/terminal.ts";
 import { screen } from "./screen.ts";

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { expect } from "chai";
 import { readOperationsStatus } from "../../../src/features/admin/status/operations-status.ts";
 import { pruneBackups } from "../../../src/compose/backup/files.ts";
-import { makeScheduledBackup } from "../../../src/compose/backup/scheduled.ts";
+import { makeScheduledBackup } from "../../../src/compose/workers.ts";
 import { openDatabase } from "../../../src/platform/database/open.ts";
 import { serverSecret } from "../../support/secret.ts";
 import { day, hour, minute, systemClock } from "../../../src/kernel/clock.ts";

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { tellSystemd } from "../../../src/cli/commands/systemd.ts";
+import { tellSystemd } from "../../../src/cli/commands/serve.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 
 describe("the notice to systemd", () => {

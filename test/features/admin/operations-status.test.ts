@@ -18,8 +18,8 @@ import {
   readLastReport,
   storedOperationsStatus,
 } from "../../../src/features/admin/status/stored-status.ts";
-import { cronCheck, ratesCheck } from "../../../src/features/admin/status/work-checks.ts";
-import { serverProbes } from "../../../src/features/admin/table.ts";
+import { cronCheck, ratesCheck } from "../../../src/features/admin/status/operations-status.ts";
+import { serverProbes } from "../../../src/features/admin/status/servers.ts";
 import { formatHead } from "../../../src/platform/audit/chain.ts";
 import { writeAlarms } from "../../../src/platform/chain/state/provider-health.ts";
 import { holds } from "../../../src/features/invoices/table.ts";

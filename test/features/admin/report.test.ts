@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { lastReport, overall, type Probe } from "../../../src/features/admin/status/report.ts";
+import { lastReport, overall, type Probe } from "../../../src/features/admin/status/servers.ts";
 import type { Check } from "../../../src/features/admin/status/health.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { batchReads } from "../../../src/features/checkout/batched.ts";
+import { batchReads } from "../../../src/features/checkout/kept.ts";
 
 interface Read {
   readonly keys: readonly string[];

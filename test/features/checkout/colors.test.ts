@@ -1,6 +1,9 @@
 import { expect } from "chai";
-import { accentStyle } from "../../../src/features/checkout/page/accent.ts";
-import { findAsset, styleSheetFor } from "../../../src/features/checkout/page/assets.ts";
+import {
+  accentStyle,
+  findAsset,
+  styleSheetFor,
+} from "../../../src/features/checkout/page/assets.ts";
 
 type Colors = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 // The sort orders of the list of payments over HTTP, and its pages, on both databases, for a merchant and for the platform.
 import { expect } from "chai";
 import type { PaymentFilters } from "../../../src/features/payments/filters.ts";
-import { isAlongFacets, findPayments } from "../../../src/features/payments/listing.ts";
+import { isAlongFacets, findPayments } from "../../../src/features/payments/payments.ts";
 import {
   payments as paymentTable,
   transfers,

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { mineBlocks } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { auditBlocks } from "../../../src/features/payments/networks/chain.ts";
 import { paymentClaims, type ClaimRow } from "../../../src/features/payments/table.ts";
-import { reserved, savedMax } from "../../../src/features/payments/hash-claims/strangers-share.ts";
+import { reserved, savedMax } from "../../../src/features/payments/hash-claims/examiner.ts";
 import { fateOf, makeWatchWorkers } from "../../../src/features/payments/worker.ts";
 import { watchWorkerName } from "../../../src/features/payments/wake.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";

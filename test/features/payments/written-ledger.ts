@@ -2,7 +2,7 @@ import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import type { AskedNetwork } from "../../../src/features/payments/hooks.ts";
 import { settleClaim } from "../../../src/features/payments/hash-claims/ledger.ts";
-import { applyChainDiff } from "../../../src/features/payments/ledger/apply-chain-diff.ts";
+import { applyChainDiff } from "../../../src/features/payments/ledger/save-transfers.ts";
 import type {
   TimedLog,
   WindowDifference,
@@ -19,7 +19,7 @@ import type { Candidate } from "../../../src/features/payments/watcher/receipt-v
 import type { Guard } from "../../../src/features/payments/watcher/recorder.ts";
 import { createRefund, rejectRefund, sendRefund } from "../../../src/features/refunds/refunds.ts";
 import { examineRefunds } from "../../../src/features/refunds/verification/examiner.ts";
-import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
+import { refunds, type RefundRow } from "../../../src/features/refunds/store.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import {
   numbered,

@@ -4,7 +4,7 @@ import { invoices } from "../../../src/features/invoices/table.ts";
 import type { InvoiceStatus } from "../../../src/features/invoices/rules.ts";
 import { payments, transfers, type PaymentRow } from "../../../src/features/payments/table.ts";
 import { refundChecks } from "../../../src/features/refunds/checks.ts";
-import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
+import { refunds, type RefundRow } from "../../../src/features/refunds/store.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { anyStore, testContext, whileBroken } from "../../support/store/stores.ts";
 import { usdt } from "../payments/shared-address.ts";

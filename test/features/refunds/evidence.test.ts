@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { RefundRow } from "../../../src/features/refunds/table.ts";
+import type { RefundRow } from "../../../src/features/refunds/store.ts";
 import { refusalOf, retryAt } from "../../../src/features/refunds/verification/evidence.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { Receipt } from "../../../src/platform/chain/client.ts";

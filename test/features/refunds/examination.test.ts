@@ -1,6 +1,6 @@
 // The writes of an examination of refunds' transactions, by the answers of the network's only provider.
 import { expect } from "chai";
-import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
+import { refunds, type RefundRow } from "../../../src/features/refunds/store.ts";
 import { minute } from "../../../src/kernel/clock.ts";
 import { createAlarms, restSubject } from "../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";

@@ -4,7 +4,7 @@ import {
   confirmHeld,
   examineRefunds,
 } from "../../../src/features/refunds/verification/examiner.ts";
-import { refunds } from "../../../src/features/refunds/table.ts";
+import { refunds } from "../../../src/features/refunds/store.ts";
 import { sandboxOf } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { hour, second } from "../../../src/kernel/clock.ts";
 import { createAlarms } from "../../../src/platform/chain/state/alarms.ts";

@@ -7,7 +7,7 @@ import {
 import { rejectPayment } from "../../../src/features/payments/decisions/decide-payment.ts";
 import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import type { PaymentRow } from "../../../src/features/payments/table.ts";
-import { refunds } from "../../../src/features/refunds/table.ts";
+import { refunds } from "../../../src/features/refunds/store.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { refusal } from "../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";

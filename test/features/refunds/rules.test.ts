@@ -1,6 +1,6 @@
 // Which payments can be refunded, and which refunds can be sent or rejected.
 import { expect } from "chai";
-import type { RefundablePayment } from "../../../src/features/payments/refunds/refundable.ts";
+import type { RefundablePayment } from "../../../src/features/payments/refundable.ts";
 import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import {
   requireChangeable,

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import type { DeliveryView } from "../../../src/features/webhooks/delivery/store.ts";
 import type { CommandCall } from "../../../src/api/declare/command.ts";
-import { webhookCommands } from "../../../src/features/webhooks/commands.ts";
 import {
   faultOf,
   periodOf,
   replayAll,
+  webhookCommands,
   type PeriodReplay,
-} from "../../../src/features/webhooks/replay-period.ts";
+} from "../../../src/features/webhooks/commands.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 
 const found = Array.from(

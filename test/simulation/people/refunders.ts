@@ -5,7 +5,7 @@ import {
 } from "../../../src/features/checkout/checkouts.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { payments, transfers } from "../../../src/features/payments/table.ts";
-import { refunds } from "../../../src/features/refunds/table.ts";
+import { refunds } from "../../../src/features/refunds/store.ts";
 import { testContext } from "../../support/store/stores.ts";
 import type { Ground } from "../ground.ts";
 import { decimal } from "./merchants.ts";

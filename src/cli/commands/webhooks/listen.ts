@@ -1,4 +1,7 @@
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { createApp, type Program } from "../../../compose/app.ts";
 import {
   createWebhookEndpoint,
@@ -12,16 +15,16 @@ import { parseBody } from "../../../api/declare/request.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { WriteContext } from "../../../platform/database/database.ts";
+import { lockFile } from "../../../platform/database/sqlite/standalone.ts";
 import { createLogger } from "../../../platform/logger/index.ts";
 import { isWebhookSecret } from "../../../platform/outbound/standard-webhooks.ts";
-import { startReceiver, type ReceivedWebhook, type Receiver } from "../../demo/receiver.ts";
+import { startReceiver, type ReceivedWebhook, type Receiver } from "../../receiver.ts";
 import { UsageError } from "../../failures/refusals.ts";
 import { operator } from "../../operator.ts";
 import { chooseOrganization } from "../../organization.ts";
 import { loadStoreSettings, logLevelOf } from "../../settings.ts";
 import { printable, type Terminal } from "../../terminal/terminal.ts";
 import { readTextInput } from "../../terminal/text-input.ts";
-import { beginRun, eachAbandoned, type OwnRun } from "./own-runs.ts";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -218,4 +221,70 @@ async function readSecret(terminal: Terminal, path: string): Promise<string> {
 function textOf(flags: Flags, name: string): string | undefined {
   const value = flags[name];
   return typeof value === "string" ? value : undefined;
+}
+
+// Each run of `till webhook listen` keeps a locked, empty file in the data folder, whose name says which endpoint the
+// run makes. The operating system ends the lock with the process, so nothing else has to prove that a run was killed.
+
+const folderName = "listening";
+
+type OrganizationId = Id<"organization">;
+type EndpointId = Id<"webhookEndpoint">;
+
+/** The file of a run. */
+interface OwnRun {
+  /** Remembers the endpoint that this run is about to make. */
+  remember(organizationId: OrganizationId, endpointId: EndpointId): Promise<void>;
+  /** Forgets the run, whose endpoint is gone. */
+  forget(): Promise<void>;
+  /** Lets go of the file; if it was not forgotten, the next run removes its endpoint. */
+  release(): Promise<void>;
+}
+
+/** Begins the file of a run, under a name that no other run looks at. */
+async function beginRun(dataDir: string): Promise<OwnRun> {
+  const folder = join(dataDir, folderName);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  let path = join(folder, randomUUID());
+  const lock = await lockFile(path);
+  if (lock === null) throw new Error(`${path} is locked by another process`);
+  await chmod(path, 0o600);
+  let isNamed = false;
+  return {
+    async remember(organizationId, endpointId) {
+      const named = join(folder, `${organizationId}.${endpointId}`);
+      // Locked before it has the name, so that it never looks abandoned.
+      await rename(path, named);
+      path = named;
+      isNamed = true;
+    },
+    forget: () => rm(path, { force: true }),
+    async release() {
+      if (!isNamed) await rm(path, { force: true });
+      await lock.release();
+    },
+  };
+}
+
+/** Calls `remove` with each endpoint of an organization whose run was killed, and then forgets the run. */
+async function eachAbandoned(
+  dataDir: string,
+  organizationId: OrganizationId,
+  remove: (endpointId: EndpointId) => Promise<void>,
+): Promise<void> {
+  const folder = join(dataDir, folderName);
+  const start = `${organizationId}.`;
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(start)) continue;
+    const path = join(folder, name);
+    const lock = await lockFile(path);
+    // Its run is going on.
+    if (lock === null) continue;
+    try {
+      await remove(name.slice(start.length) as EndpointId);
+      await rm(path, { force: true });
+    } finally {
+      await lock.release();
+    }
+  }
 }

@@ -1,5 +1,5 @@
 /** Longest bar, in terminal columns. */
-export const barWidth = 30;
+const barWidth = 30;
 /** Partial blocks for the end of a bar, in eighths of a column. */
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const fullBlock = "█";

@@ -5,9 +5,8 @@ import type { Reader } from "../../../platform/database/database.ts";
 import { jobDepths, type QueueDepth } from "../../../platform/jobs/queue.ts";
 import { deliveryBacklog, type DeliveryBacklog } from "../../webhooks/delivery/backlog.ts";
 import type { AdminOperationsStatusRecord } from "../oversight-records.ts";
-import { serverProbes } from "../table.ts";
+import { lastReport, overall, serverProbes, type Report } from "./servers.ts";
 import type { Health } from "./health.ts";
-import { lastReport, overall, type Report } from "./report.ts";
 
 // The status that any process can read in the store. Imported by commands that must start fast, so this file imports
 // little.

@@ -96,7 +96,7 @@ export type Transition = { readonly at: Instant } & (
 );
 
 /** How long before the end of a trial `subscription.trial_ending` is emitted. */
-export const trialNotice = 3 * day;
+const trialNotice = 3 * day;
 
 /** Returns the earliest step that is due now; null: none. Call it again after performing the step. */
 export function nextTransition(state: LifecycleState): Transition | null {

@@ -6,7 +6,7 @@ import type { Reader } from "../../../platform/database/database.ts";
 import { priceOf, type Terms } from "../plans.ts";
 
 /** The recurring revenue of subscriptions in one currency. */
-export interface RecurringRevenue {
+interface RecurringRevenue {
   /** The number of active and past-due subscriptions in all currencies; trials and suspended ones bring no revenue. */
   readonly subscriptions: number;
   /**
@@ -41,7 +41,7 @@ export async function recurringRevenue(
 }
 
 /** The payments of platform invoices on a UTC day, in the currency's smallest unit. */
-export interface PaidOnDay {
+interface PaidOnDay {
   /** The start of the day. */
   readonly key: Instant;
   readonly items: number;

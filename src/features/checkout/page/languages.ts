@@ -35,7 +35,7 @@ export const catalogues: readonly Catalogue[] = [
 ];
 
 /** The language of a request's page. */
-export interface ChosenLanguage {
+interface ChosenLanguage {
   readonly text: Catalogue;
   /** `?lang=de` if the payer has chosen the language; links to other pages of the payment carry it. */
   readonly languageQuery: string;

@@ -4,23 +4,20 @@ import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
 import { progressFacts, receiptFacts, sumFacts, totalText, type Fact } from "./facts.ts";
-import {
-  makeRefund,
-  makeRefundForm,
-  type RefundFormModel,
-  type RefundModel,
-} from "./refund/refund-model.ts";
-import { tokenText, type PageNotice } from "./page-words.ts";
+import { amountText, tokenText, type FormField, type PageNotice } from "./page-words.ts";
 import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "./payment-model.ts";
-import { isWebLink, makeHelp, type HelpModel, type Link } from "./state/contact.ts";
 import {
   describeState,
   hashResults,
   isLookedFor,
   isRefundNext,
   isRefused,
+  isWebLink,
+  makeHelp,
   type CheckoutWords,
-} from "./state/state-words.ts";
+  type HelpModel,
+  type Link,
+} from "./state-words.ts";
 import { versionOf } from "../live.ts";
 import type { CheckoutSession } from "../session.ts";
 import type { CheckoutState } from "../rules.ts";
@@ -86,7 +83,7 @@ export interface PageModel extends CheckoutWords {
  * The request that a page answers, as far as it matters for the page. The payment is described by the session alone, and
  * nothing depends on the time: the page is kept until its session changes.
  */
-export interface PageContext {
+interface PageContext {
   readonly basePath: string;
   readonly text: Catalogue;
   /** `?lang=de` if the payer has chosen the language. */
@@ -292,4 +289,84 @@ function makeBack(session: CheckoutSession, text: Catalogue): PageModel["back"] 
   const href = session.redirectUrl;
   if (href === null || !isWebLink(href)) return null;
   return { href, label: fill(text.back, { merchant: session.merchantDisplayName }) };
+}
+
+/** The form in which a payer asks for a refund. */
+interface RefundFormModel {
+  /** True if it is what the payer does next. */
+  readonly isNext: boolean;
+  /** The words that open the form. */
+  readonly question: string;
+  readonly action: string;
+  readonly pageToken: string;
+  readonly lead: string;
+  readonly addressLabel: string;
+  readonly isOpen: boolean;
+  /** Why the request was refused, the field that is wrong, and what was entered; nulls if none was refused. The hash is filled in already. */
+  readonly error: string | null;
+  readonly wrongField: FormField | null;
+  readonly given: Readonly<Record<FormField, string>>;
+}
+
+/** A refund as a sentence. */
+interface RefundModel {
+  readonly text: string;
+  readonly transactionHash: string | null;
+  readonly explorerUrl: string | null;
+}
+
+function makeRefundForm(
+  session: CheckoutSession,
+  refundable: NonNullable<CheckoutSession["refundable"]>,
+  text: Catalogue,
+  action: { readonly path: string; readonly pageToken: string },
+  refusal: PageNotice | null,
+): RefundFormModel {
+  const values = { merchant: session.merchantDisplayName, network: networkText(refundable) };
+  return {
+    isNext: isRefundNext(session),
+    question: fill(text.refundAmount, { amount: amountText(refundable) }),
+    action: action.path,
+    pageToken: action.pageToken,
+    lead: fill(text.refundLead, values),
+    addressLabel: fill(text.refundAddressLabel, values),
+    isOpen: refusal !== null,
+    error: refusal?.text ?? null,
+    wrongField: refusal?.field ?? null,
+    given: refusal?.given ?? {
+      transactionHash: refundable.transactionHash,
+      address: "",
+    },
+  };
+}
+
+/** An ellipsis at which no line breaks. */
+const unbroken = "\u2060…\u2060";
+
+const statusTexts = {
+  requested: "refundRequested",
+  sent: "refundSent",
+  confirmed: "refundConfirmed",
+} as const satisfies Partial<Record<CheckoutSession["refunds"][number]["status"], keyof Catalogue>>;
+
+function makeRefund(
+  refund: CheckoutSession["refunds"][number],
+  { merchantDisplayName: merchant }: CheckoutSession,
+  text: Catalogue,
+): RefundModel {
+  const { status, address, reason, transactionHash, explorerUrl } = refund;
+  const amount = amountText(refund);
+  const words =
+    status !== "rejected"
+      ? text[statusTexts[status]]
+      : reason === null
+        ? text.refundWithdrawn
+        : text.refundRejected;
+  const values = {
+    merchant,
+    amount,
+    address: address.replace("…", unbroken),
+    reason: reason ?? "",
+  };
+  return { text: fill(words, values), transactionHash, explorerUrl };
 }

@@ -9,7 +9,7 @@ import type { StateWords } from "./page-words.ts";
 import { programFile } from "../../../platform/files.ts";
 
 /** A page with only a message. */
-export interface MessageModel extends StateWords {
+interface MessageModel extends StateWords {
   readonly text: Catalogue;
   readonly basePath: string;
   readonly title: string;
@@ -21,7 +21,7 @@ export interface MessageModel extends StateWords {
 }
 
 /** The page on which a payer confirms the address of a refund. */
-export interface RefundPageModel {
+interface RefundPageModel {
   readonly text: Catalogue;
   readonly basePath: string;
   readonly title: string;
@@ -40,7 +40,7 @@ export interface RefundPageModel {
 }
 
 /** The page that verifies signed texts. */
-export interface VerifyModel {
+interface VerifyModel {
   readonly text: Catalogue;
   readonly basePath: string;
   /** Target of the form. */

@@ -5,7 +5,7 @@ import type { Tone } from "./page-words.ts";
 import { renderVerify } from "./render.ts";
 
 /** The outcomes of a verification. */
-export type Outcome =
+type Outcome =
   | "receipt"
   | "payment_request"
   | "expired_request"

@@ -52,7 +52,7 @@ export interface BatchItem {
 }
 
 /** The result of one invoice. `existing`: an identical request created it earlier. */
-export type BatchOutcome =
+type BatchOutcome =
   | { readonly outcome: "created" | "existing"; readonly invoice: InvoiceView }
   | { readonly outcome: "refused"; readonly problem: Problem };
 

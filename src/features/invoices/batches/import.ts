@@ -17,7 +17,7 @@ const LinesRefused = defineProblem({
 });
 
 /** One reason why a line was refused. */
-export interface RefusedLine {
+interface RefusedLine {
   readonly line: number;
   readonly externalId: string | null;
   /** The wrong column; null if the line as a whole is refused. */
@@ -26,7 +26,7 @@ export interface RefusedLine {
   readonly message: string;
 }
 
-export interface ImportReport {
+interface ImportReport {
   /** The number of invoices in the file. */
   readonly lines: number;
   readonly created: number;
@@ -41,7 +41,7 @@ export interface ImportReport {
   readonly refusals: readonly RefusedLine[];
 }
 
-export interface ImportResult {
+interface ImportResult {
   readonly report: ImportReport;
   /** The error with which the import ended before its last batch; null if it did not. */
   readonly failure: Error | null;
@@ -139,7 +139,7 @@ const linesMax = 100_000;
 const metadataPrefix = "metadata.";
 
 /** An invoice of a file. */
-export interface ImportLine {
+interface ImportLine {
   /** The number of its line in the file, from 1. */
   readonly line: number;
   readonly item: BatchItem;
@@ -186,7 +186,7 @@ export function readLines(text: string): ImportLine[] {
 }
 
 /** Returns the column of an error's pointer: /metadata/order → metadata.order */
-export function columnOf(pointer: string): string | null {
+function columnOf(pointer: string): string | null {
   const parts = pointer.slice(1).split("/");
   if (pointer === "") return null;
   return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
@@ -255,6 +255,6 @@ function valueOf(name: string, cell: string): unknown {
 }
 
 /** Whether the line itself is wrong, so that nothing has to be read. */
-export function isMalformed({ item }: ImportLine): boolean {
+function isMalformed({ item }: ImportLine): boolean {
   return item.input instanceof Problem;
 }

@@ -30,7 +30,7 @@ describeFields(CreateInvoiceBatchRequest, {
   invoices: "The invoices to create, each with its own `externalId`.",
 });
 
-export const InvoiceBatchResult = responseRecord("InvoiceBatchResult", {
+const InvoiceBatchResult = responseRecord("InvoiceBatchResult", {
   index: z.int().meta({ description: "The invoice's place in the request, from 0." }),
   externalId: z.string().nullable().meta({
     description: "As in the request; null if it is missing or malformed.",

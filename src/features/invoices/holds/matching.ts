@@ -67,7 +67,7 @@ export interface HoldMatch {
  * `rounded_up`: an unpaid invoice asks for less than 0.01 less, and its payer's wallet may take two decimals only.
  * `order_unknown`: the block has a time before the invoice, and the order of the chain does not say which came first.
  */
-export type MatchDoubt =
+type MatchDoubt =
   | "ambiguous_amount"
   | "reused_address"
   | "entered_amount"

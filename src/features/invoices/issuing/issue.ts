@@ -31,7 +31,7 @@ interface Place {
 }
 
 /** An invoice that has just been issued. */
-export type PlacedInvoice = InvoiceRow &
+type PlacedInvoice = InvoiceRow &
   Place & { readonly exchangeRate: string; readonly dustAmount: bigint };
 
 /** An invoice with the wallet that it tries. */

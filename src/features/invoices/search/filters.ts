@@ -27,7 +27,7 @@ export const invoiceSorts = [
   "amount",
   "-amount",
 ] as const;
-export type InvoiceSort = (typeof invoiceSorts)[number];
+type InvoiceSort = (typeof invoiceSorts)[number];
 export type InvoiceSortField = "createdAt" | "paidAt" | "amount";
 
 export const invoiceOrders: Readonly<Record<InvoiceSortField, ListOrder>> = {

@@ -15,7 +15,7 @@ import type { InvoiceStatus } from "../rules.ts";
 import { holds, invoiceFacet, invoices } from "../table.ts";
 
 /** A transfer for which an invoice is sought. */
-export interface SoughtMoney {
+interface SoughtMoney {
   readonly network: string;
   readonly address: Address;
   /** The token's symbol. */
@@ -42,7 +42,7 @@ export interface InvoiceCandidate {
 }
 
 /** The newest block of a network when an invoice's first hold there was made. */
-export interface NetworkMark {
+interface NetworkMark {
   readonly network: string;
   readonly height: number;
   /** Whether a transfer above it certainly came afterwards. */

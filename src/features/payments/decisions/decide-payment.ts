@@ -17,7 +17,7 @@ import {
   recordAllocation,
   requireOnChain,
   requirePayable,
-} from "../inbox/open-allocation.ts";
+} from "../inbox/allocation.ts";
 import { acceptedPayment, isTaking, rejectedPayment, takenOf } from "../ledger/payment-rules.ts";
 import type { PaymentView, ReversePaymentInput } from "../records.ts";
 import type { PaymentRow } from "../table.ts";

@@ -9,7 +9,7 @@ import { quoteFor, paidShare } from "../../invoices/options/quotes.ts";
 import { matchHolds, type ChainEvidence } from "../../invoices/holds/matching.ts";
 import { lockTerms } from "../../invoices/settlement/settlement.ts";
 import { writePayments } from "../ledger/write-payments.ts";
-import { asksFor } from "../ledger/accept-matches.ts";
+import { asksFor } from "../ledger/match-transfers.ts";
 import {
   compareWithRecord,
   outcomeOf,
@@ -19,7 +19,7 @@ import {
 } from "./rules.ts";
 import { lockTransaction, paymentsOfTransfer, requireVerification } from "./store.ts";
 import type { ChainContext, PaymentChange } from "../ledger/types.ts";
-import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
+import { applyChainDiff } from "../ledger/save-transfers.ts";
 import { openPayment } from "../ledger/payment-rules.ts";
 import { finalizeTransfers, lockPayments } from "../ledger/store.ts";
 import type { ClaimRow, TransferRow } from "../table.ts";

@@ -76,7 +76,7 @@ export function orderFault(
 }
 
 /** The transfers of a claim compared with the stored transfers. */
-export interface StoredTransfers {
+interface StoredTransfers {
   readonly known: readonly { readonly transfer: TransferRow; readonly log: TimedLog }[];
   /** Unrecorded transfers in final blocks: the watcher read those while the address was not watched. */
   readonly missing: readonly TimedLog[];

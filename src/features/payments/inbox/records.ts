@@ -31,7 +31,7 @@ import { isVerified, takenOf } from "../ledger/payment-rules.ts";
 import type { ClaimRow, DecisionRow, PaymentRow, TransferRow } from "../table.ts";
 
 /** The largest number of invoices to which one request may allocate a transfer. */
-export const allocationsMax = 20;
+const allocationsMax = 20;
 
 const TransferAllocationRecord = responseRecord("TransferAllocation", {
   paymentId: id("payment"),

@@ -140,7 +140,7 @@ export async function noteDecisions(
 }
 
 /** The subject of a decision: a payment, or a transfer with neither payment nor invoice. */
-export interface Decided extends Pick<PaymentRow, "organizationId" | "transferId" | "amount"> {
+interface Decided extends Pick<PaymentRow, "organizationId" | "transferId" | "amount"> {
   readonly id: Id<"payment"> | null;
   readonly invoiceId: Id<"invoice"> | null;
 }

@@ -30,7 +30,7 @@ export const suggestionReasons = [
   /** Not a reason for it, but against: the invoice was issued after the transfer was made, so its payer cannot have sent this. */
   "issued_afterwards",
 ] as const;
-export type SuggestionReason = (typeof suggestionReasons)[number];
+type SuggestionReason = (typeof suggestionReasons)[number];
 /** Reasons to suggest an invoice that is not fully paid. */
 type AskingReason = Exclude<SuggestionReason, "already_paid" | "issued_afterwards">;
 
@@ -60,7 +60,7 @@ const weights: Readonly<Record<AskingReason, number>> = {
   in_time: 50,
 };
 
-export interface SuggestionCase {
+interface SuggestionCase {
   readonly transfer: TransferRow;
   readonly notation: Notation;
   readonly payments: readonly PaymentRow[];

@@ -20,7 +20,7 @@ export interface TimedLog extends TransferLog {
 }
 
 /** A stored transfer whose position on the chain changed, or whose time was corrected by agreement of providers. */
-export interface MovedTransfer<Log extends TransferLog = TransferLog> {
+interface MovedTransfer<Log extends TransferLog = TransferLog> {
   readonly transfer: TransferRow;
   readonly log: Log;
 }

@@ -17,7 +17,7 @@ import { isWorthless } from "./transfer-rules.ts";
 export const unmatchedPerDay = { idle: 100, held: 1_000, dust: 100 } as const;
 
 /** Logs, divided by whether they become transfers. */
-export interface LimitedLogs {
+interface LimitedLogs {
   readonly kept: readonly TimedLog[];
   readonly leftOut: readonly TimedLog[];
 }

@@ -155,7 +155,7 @@ export function confirmPayment(payment: PaymentRow, at: Instant): PaymentRow {
   return { ...payment, status: "confirmed", confirmedAt: at };
 }
 
-export interface SettledLedger {
+interface SettledLedger {
   readonly payments: readonly PaymentRow[];
   readonly totals: PaymentTotals;
 }

@@ -10,7 +10,7 @@ import { transfersById } from "./store.ts";
 import { freeOf, isPaidBesideRefunds, isPayable, surplusInTime, surplusOf } from "./surplus.ts";
 
 /** A payment with the part of it that its invoice does not need, in the token's smallest unit. */
-export interface PaymentSurplus {
+interface PaymentSurplus {
   readonly payment: PaymentRow;
   readonly surplus: bigint;
   /** The part of it that refunds leave. */

@@ -6,16 +6,17 @@ import { endRecycling, watchedAmong } from "../../invoices/holds/addresses.ts";
 import { addressOwners, spendAddresses } from "../../wallets/store.ts";
 import { presentTransfer } from "../inbox/records.ts";
 import type { TransferRow } from "../table.ts";
-import type { MatchedTransfers } from "./match-transfers.ts";
-import { firstStatus } from "./payment-rules.ts";
+import { matchTransfers, type MatchedTransfers } from "./match-transfers.ts";
+import { firstStatus, isMature, openPayment } from "./payment-rules.ts";
 import { insertTransfers, putOnChain } from "./store.ts";
-import type { ChainContext, ChainDiffInput } from "./types.ts";
+import type { ChainContext, ChainDiffInput, PaymentChange } from "./types.ts";
+import { writePayments } from "./write-payments.ts";
 
 /** The changed transfers as they are stored now. */
-export type SavedTransfers = ReadonlyMap<Id<"transfer">, TransferRow>;
+type SavedTransfers = ReadonlyMap<Id<"transfer">, TransferRow>;
 
 /** Stores transfers at their new positions, with their invoices and organizations. */
-export async function saveTransfers(
+async function saveTransfers(
   tx: Tx,
   app: InTx,
   input: ChainDiffInput,
@@ -143,4 +144,43 @@ function emitUnmatched(
       events: { types: ["transfer.unmatched"], version: 1, data: presentTransfer(view) },
     });
   }
+}
+
+/**
+ * Stores changes on the chain and their effects on payments and invoices, in the caller's transaction and with a fixed
+ * number of statements. Locks rows in the order transfers, invoices, payments. Returns true if payments reached their
+ * required confirmations, so that their receipts can be read immediately.
+ */
+export async function applyChainDiff(tx: Tx, app: InTx, input: ChainDiffInput): Promise<boolean> {
+  const matched = await matchTransfers(tx, app, input);
+  const transfers = await saveTransfers(tx, app, input, matched);
+  const changes = await decidePayments(tx, app, input, matched, transfers);
+  return changes.some(({ after }) => isMature(after, input.state.tipHeight));
+}
+
+/** Opens a payment for each match, stores all payments and settles their invoices. Returns the changed payments. */
+async function decidePayments(
+  tx: Tx,
+  app: InTx,
+  input: ChainDiffInput,
+  { matches, terms, payments }: MatchedTransfers,
+  transfers: SavedTransfers,
+): Promise<readonly PaymentChange[]> {
+  if (terms.size === 0) return [];
+  const { at } = input;
+  const opened = [...matches].map(([transferId, match]): PaymentChange => {
+    const transfer = transfers.get(transferId);
+    const asked = terms.get(match.invoiceId);
+    assert(
+      transfer !== undefined && asked !== undefined,
+      "a match names an unknown transfer or invoice",
+    );
+    const id = app.ids.next("payment", at);
+    const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });
+    return { before: null, after };
+  });
+  // A payment is confirmed only if it is still in the block of its verified transfer.
+  const verified = input.verified.map(({ transfer }) => [transfer.id, transfer] as const);
+  const known = new Map([...verified, ...transfers]);
+  return writePayments(tx, app, input, terms, [...payments, ...opened], known);
 }

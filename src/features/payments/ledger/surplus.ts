@@ -17,7 +17,7 @@ export interface SurplusInputs {
 }
 
 /** The transfer of a payment, with every payment of it, of any invoice. */
-export interface Claimed {
+interface Claimed {
   readonly transfer: Pick<TransferRow, "amount" | "status">;
   readonly claiming: readonly SurplusPayment[];
 }

@@ -64,7 +64,7 @@ export interface SentPayment {
 }
 
 /** The state of the sandbox's providers after their failures were ended. */
-export interface HealedProviders {
+interface HealedProviders {
   readonly providers: readonly ProviderHealth[];
   /** True if a server has checked the providers since. */
   readonly isChecked: boolean;

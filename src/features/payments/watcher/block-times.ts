@@ -13,7 +13,7 @@ export interface AskedBlock {
   readonly reported: { readonly provider: string; readonly time: Instant } | null;
 }
 
-export interface BelievedTime {
+interface BelievedTime {
   readonly time: Instant;
   /** True if two providers reported this time, or if the only configured provider did. */
   readonly isAgreed: boolean;

@@ -58,7 +58,7 @@ export interface Recipients {
  * A fault of the provider: it reported an impossible block time, denied a final block that another provider has, or
  * listed a log that cannot be read.
  */
-export type AnswerFault = "wrong_time" | "denies_final" | "unreadable_log";
+type AnswerFault = "wrong_time" | "denies_final" | "unreadable_log";
 
 /** The answers are inconsistent, because the chain or the provider changed meanwhile: the scan must be repeated. */
 export class AnswerDropped extends Error {
@@ -176,10 +176,7 @@ export async function blockAt(client: ChainClient, height: number): Promise<Head
 }
 
 /** The inputs for reading logs. */
-export type LogRequest = Pick<
-  ChainReadRequest,
-  "client" | "contracts" | "recipients" | "rangeSize"
->;
+type LogRequest = Pick<ChainReadRequest, "client" | "contracts" | "recipients" | "rangeSize">;
 
 /** Returns the transfers in a range of blocks, and its unreadable logs, in as many requests as the provider needs. */
 export async function readLogs(

@@ -21,14 +21,14 @@ const releaseEveryMs = 15 * second;
 
 const firstPosition: ConfirmingPlace = { height: -1, id: "" };
 
-export interface Confirmable {
+interface Confirmable {
   /** Payments whose receipts were verified. */
   readonly verified: readonly Candidate[];
   readonly isMore: boolean;
 }
 
 /** Confirms the payments of one network in batches, after their receipts were verified. */
-export interface Confirmations {
+interface Confirmations {
   /**
    * Returns the next payments with enough confirmations at a tip and agreeing receipts. Leaves out the payments of
    * `moving`: transfers whose position changes now.

@@ -78,11 +78,7 @@ export interface FoundGap extends BlockRange {
  * The result of a step: the watcher reads the blocks up to `notAbove`, searches on, or continues above a gap. Null: there
  * is no gap.
  */
-export type GapStep =
-  | { readonly notAbove: number }
-  | { readonly found: FoundGap }
-  | "searching"
-  | null;
+type GapStep = { readonly notAbove: number } | { readonly found: FoundGap } | "searching" | null;
 
 export function makeGapSearch(deps: Deps) {
   const self: State = { ...deps, search: null, failingSince: null };
@@ -250,7 +246,7 @@ function end(self: State): null {
 }
 
 /** Returns the refusals of those providers that are also among the others. */
-export function ofBoth(
+function ofBoth(
   refusals: readonly ProviderRefusal[],
   others: readonly ProviderRefusal[],
 ): readonly ProviderRefusal[] {

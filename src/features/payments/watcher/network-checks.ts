@@ -22,7 +22,7 @@ export class NetworkStopped extends Error {
 }
 
 /** Throws NetworkStopped if the provider serves another chain than the configured one. */
-export async function checkChainId(client: ChainClient, network: Network): Promise<void> {
+async function checkChainId(client: ChainClient, network: Network): Promise<void> {
   const chainId = await client.chainId();
   if (chainId === network.chainId) return;
   throw new NetworkStopped(
@@ -44,7 +44,7 @@ export function checkSameChain({ chainId }: NetworkState, network: Network): voi
  * Asks every token's contract for its decimals, and returns the symbols of tokens whose contract gives a value other
  * than the configured one, or no valid one. Throws ProviderError if the provider cannot be reached.
  */
-export async function findDisabledTokens(
+async function findDisabledTokens(
   client: ChainClient,
   network: Network,
   alarms: ChainAlarms,

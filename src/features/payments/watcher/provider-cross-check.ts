@@ -37,7 +37,7 @@ import {
   type ReadingCandidates,
 } from "./readings/reading-plan.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
-import { withdrawWalletReading } from "./readings/wallet-rounds.ts";
+import { withdrawWalletReading } from "./readings/wallet-reading.ts";
 import type { RangeReading, RecordOptions, Scanner } from "./readings/rescanner.ts";
 import { placeOf, type BlockRange, type TimedLog } from "../ledger/chain-diff.ts";
 

@@ -1,9 +1,10 @@
-import type { Instant } from "../../../kernel/clock.ts";
+import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
 import {
   mayHide,
   type Address,
   type ChainClient,
+  type Head,
   type Heads,
   type TransferLog,
 } from "../../../platform/chain/client.ts";
@@ -14,15 +15,16 @@ import {
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/database.ts";
-import type { AncestorTimes } from "./ancestor-times.ts";
 import type { AskedBlock, BlockTimes } from "./block-times.ts";
 import {
   AnswerDropped,
+  blockAt,
   readChain,
+  timeAboveTip,
+  TransferOmitted,
   wrongTime,
   type ChainRead,
   type RangeSize,
-  TransferOmitted,
   type Recipients,
 } from "./chain-reader.ts";
 import { marksAbove } from "../../invoices/holds/holds.ts";
@@ -59,7 +61,7 @@ export interface ChainChanges {
   readonly wrongTime: AnswerDropped | null;
 }
 
-export interface ChangesRequest {
+interface ChangesRequest {
   readonly db: Reader;
   readonly client: ChainClient;
   /** The network's individual providers. */
@@ -286,4 +288,81 @@ async function withReportedTimes(
     assert(blockTime !== undefined, "a log's block has no time");
     return { ...log, blockTime, isTimeAgreed: block?.isAgreed ?? false };
   });
+}
+
+/** Checks that no block of a log is dated before the newest scanned block, on which it is built. */
+type AncestorTimes = ReturnType<typeof makeAncestorTimes>;
+
+/**
+ * How long a provider must keep contradicting the stored time of the newest scanned block before that time is given up,
+ * in milliseconds: as long as a provider is distrusted. A provider may have reported a wrong time for that block, and no
+ * scan that finds a payment above it would ever succeed again.
+ */
+const contradictedMs = 5 * minute;
+
+interface Deps {
+  readonly clock: Clock;
+  /** The individual providers. */
+  readonly providers: readonly ChainClient[];
+  readonly times: Pick<BlockTimes, "of">;
+}
+
+/** The newest scanned block's time as a provider reports it, and since when it does. */
+interface Contradiction {
+  readonly hash: string;
+  readonly time: Instant;
+  readonly since: Instant;
+}
+
+type State = Deps & { readonly contradictions: Map<string, Contradiction> };
+
+export function makeAncestorTimes(deps: Deps) {
+  const self: State = { ...deps, contradictions: new Map() };
+  return {
+    assertNoneBeforeTip: (
+      read: { readonly client: ChainClient; readonly state: NetworkStateRow },
+      blocks: readonly AskedBlock[],
+    ) => assertNoneBeforeTip(self, read, blocks),
+  };
+}
+
+/**
+ * Throws AnswerDropped if the provider dates a block before the newest scanned one, on which it is built: before the
+ * stored time of that block, or before the time that two providers, or this one for five minutes, give it instead.
+ */
+async function assertNoneBeforeTip(
+  self: State,
+  { client, state }: { readonly client: ChainClient; readonly state: NetworkStateRow },
+  blocks: readonly AskedBlock[],
+): Promise<void> {
+  const { tipHeight, tipHash } = state;
+  const dated = blocks.flatMap(({ height, reported }) =>
+    height > tipHeight && reported !== null ? [{ height, time: reported.time }] : [],
+  );
+  const [earliest] = dated.sort((one, other) => one.time - other.time);
+  if (earliest === undefined || earliest.time >= timeAboveTip(state, self.providers.length)) return;
+  const tip = await blockAt(client, tipHeight);
+  if (tip.hash !== tipHash) return;
+  const corrected = await correctedTime(self, client.provider, tip);
+  if (corrected === null || earliest.time < corrected) throw wrongTime(earliest);
+}
+
+/** Returns the time that replaces the stored one of the newest scanned block; null while the stored one holds. */
+async function correctedTime(
+  { clock, providers, times, contradictions }: State,
+  provider: string,
+  { height, hash, time }: Head,
+): Promise<Instant | null> {
+  if (providers.length > 1) {
+    const found = await times.of([{ height, hash, reported: { provider, time } }]);
+    const agreed = found.get(hash);
+    if (agreed?.isAgreed === true) return agreed.time;
+  }
+  const now = clock.now();
+  const before = contradictions.get(provider);
+  const isSame = before?.hash === hash && before.time === time;
+  // A clock that was set back must not prolong the wait.
+  const since = isSame ? Math.min(now, before.since) : now;
+  contradictions.set(provider, { hash, time, since });
+  return now - since >= contradictedMs ? time : null;
 }

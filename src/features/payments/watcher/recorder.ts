@@ -10,7 +10,7 @@ import {
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
 import { systemContext, type Tx } from "../../../platform/database/database.ts";
-import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
+import { applyChainDiff } from "../ledger/save-transfers.ts";
 import { AnswerDropped } from "./chain-reader.ts";
 import type { ChainChanges } from "./read-changes.ts";
 import type { FoundGap } from "./gaps.ts";
@@ -18,13 +18,13 @@ import { keptBlocks, nextState, stateAt } from "./cursor.ts";
 import { finalizeTransfers, reviveTransfers } from "../ledger/store.ts";
 import type { Candidate } from "./receipt-verifier.ts";
 import { batchesOf } from "../ledger/chain-diff.ts";
-import { lowerWalletReading } from "./readings/wallet-rounds.ts";
+import { lowerWalletReading } from "./readings/wallet-reading.ts";
 
 /** Called in the transaction of a scan; throws if this process may no longer write. */
 export type Guard = (tx: Tx) => Promise<void>;
 
 /** The findings of a scan that are to be stored. */
-export interface ScanFindings {
+interface ScanFindings {
   readonly changes: ChainChanges;
   /** Payments whose receipts were verified. */
   readonly verified: readonly Candidate[];
@@ -40,7 +40,7 @@ const freshMax = 500;
 export const watcherContext = systemContext("watcher");
 
 /** The result of storing a scan's findings. */
-export interface RecordedScan {
+interface RecordedScan {
   readonly state: NetworkStateRow;
   /** True if payments reached their required confirmations. */
   readonly hasMature: boolean;

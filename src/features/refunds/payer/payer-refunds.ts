@@ -9,7 +9,7 @@ import type { Tx, WriteContext } from "../../../platform/database/database.ts";
 import { compareToRefund, mayBeRequested } from "../../payments/ledger/surplus.ts";
 import { paymentsOfInvoice } from "../../payments/ledger/store.ts";
 import { readSurpluses } from "../../payments/ledger/read-surpluses.ts";
-import { lockRefundable, type RefundablePayment } from "../../payments/refunds/refundable.ts";
+import { lockRefundable, type RefundablePayment } from "../../payments/refundable.ts";
 import { NotRefundable, TooManyRefundRequests } from "../errors.ts";
 import { readRefundAddress } from "../refund-address.ts";
 import { addRefund } from "../refunds.ts";
@@ -17,7 +17,7 @@ import { confirmationsForRefund, rejectedRequestsMax, tooEarly } from "../rules.
 import { hasOpenRefund, isLeftToMerchant, lockOpenRefund } from "../store.ts";
 
 /** The invoice of a checkout. */
-export interface RefundedInvoice {
+interface RefundedInvoice {
   readonly id: Id<"invoice">;
   readonly organizationId: Id<"organization">;
 }

@@ -3,7 +3,7 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Address, Receipt } from "../../../platform/chain/client.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import type { RefundRefusal } from "../status.ts";
-import type { RefundRow } from "../table.ts";
+import type { RefundRow } from "../store.ts";
 
 const retryFirstMs = 3 * second;
 const retryMostMs = 5 * minute;

@@ -13,7 +13,7 @@ import { assertConfirmable, heldAlarm, opinionOf } from "../../payments/networks
 import { HeldNotConfirmed, ProviderUnusable } from "../../payments/errors.ts";
 import type { AskedNetwork } from "../../payments/hooks.ts";
 import { networkReadersOf } from "../../payments/networks/readers.ts";
-import { lockRefundable, takeBackRefund } from "../../payments/refunds/refundable.ts";
+import { lockRefundable, takeBackRefund } from "../../payments/refundable.ts";
 import type { Guard } from "../../payments/watcher/recorder.ts";
 import { addressOwners } from "../../wallets/store.ts";
 import { withdrawn, writeRefund } from "../changes.ts";
@@ -29,8 +29,7 @@ import {
 import { viewOf, type HeldRefund, type RefundOpinion } from "../records.ts";
 import { getAnyRefund } from "../refunds.ts";
 import type { RefundRefusal } from "../status.ts";
-import { dueRefunds, lockRefund, saveRefund, sentAmong } from "../store.ts";
-import type { RefundRow } from "../table.ts";
+import { dueRefunds, lockRefund, saveRefund, sentAmong, type RefundRow } from "../store.ts";
 
 /** The number of refunds that are examined concurrently. */
 const batchMax = 20;

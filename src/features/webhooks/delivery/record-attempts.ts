@@ -21,7 +21,7 @@ import { webhookAttempts } from "../table.ts";
 
 const context = systemContext("webhooks");
 
-export interface AttemptsRecorded {
+interface AttemptsRecorded {
   readonly attempts: readonly Attempt[];
   /** Endpoints at which so many attempts fail that they must be paused, or stay paused. */
   readonly failing: ReadonlySet<Id<"webhookEndpoint">>;

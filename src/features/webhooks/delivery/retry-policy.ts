@@ -34,7 +34,7 @@ const throttledMin = 60 * second;
 /** Retry-After is respected up to this delay, or up to twice the scheduled one if that is longer. */
 const retryAfterCapMin = 1 * hour;
 
-export interface Retry {
+interface Retry {
   /** Number of attempts so far, including the failed one. */
   readonly attempts: number;
   /** True if the receiver is overloaded or does not respond. */

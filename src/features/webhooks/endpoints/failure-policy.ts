@@ -35,14 +35,14 @@ export const givenUpApart = 12 * hour;
 /** Minimum delay between a failure and the next lone attempt. */
 export const probeDelayMin = 30 * second;
 /** Maximum of that delay, except if the receiver asks for more: a receiver that is back waits at most this long. */
-export const probeDelayMax = 2 * minute;
+const probeDelayMax = 2 * minute;
 /** The delay as a share of the failure's duration, so that a recovery is noticed within a twentieth of it. */
 const probeDelayShare = 1 / 20;
 /**
  * How long lone attempts are made ahead of the schedule at an endpoint that is not paused: a single event that a
  * receiver refuses must not be sent for days.
  */
-export const unpausedProbesFor = 10 * minute;
+const unpausedProbesFor = 10 * minute;
 
 /** Failures of an endpoint since the state was written, without any success. */
 export interface Failures {

@@ -10,7 +10,7 @@ export interface StatedError {
 }
 
 /** The properties of an error that determine its kind. */
-export interface ErrorAnswer extends StatedError {
+interface ErrorAnswer extends StatedError {
   readonly status: number;
   /** True if the request was for logs: only then does a smaller range help. */
   readonly isAboutLogs: boolean;

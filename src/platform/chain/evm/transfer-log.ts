@@ -23,7 +23,7 @@ export const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a116
 export type NoteDropped = (part: DroppedPart) => void;
 
 /** The circumstances of a list of logs. */
-export interface LogContext {
+interface LogContext {
   readonly note: NoteDropped;
   /** The requested blocks, both ends included; a log above them without a block's hash is pending. */
   readonly range?: { readonly from: number; readonly to: number };

@@ -24,7 +24,7 @@ export type ProviderFault =
  */
 export type LimitHint = "calls" | "blocks" | "filter" | "unsaid" | "wait" | "none";
 
-export interface ProviderErrorDetails {
+interface ProviderErrorDetails {
   readonly kind: ProviderFault;
   /** The provider's origin. */
   readonly provider: string;

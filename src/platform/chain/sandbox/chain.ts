@@ -84,7 +84,7 @@ export type SandboxFault = "stall" | "refuse" | "silence" | "contradict";
 /** The sandbox's commands. Each runs in the caller's transaction. */
 export type Sandbox = ReturnType<typeof makeSandbox>;
 
-export interface SandboxOptions {
+interface SandboxOptions {
   readonly network: Network;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;

@@ -2,7 +2,7 @@ import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Logger } from "../../logger/index.ts";
 
 /** The kinds of alarms about a network. */
-export const alarmKinds = [
+const alarmKinds = [
   "network_not_read",
   "blocks_refused",
   "token_disabled",

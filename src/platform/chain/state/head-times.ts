@@ -25,7 +25,7 @@ export function ancestorSlackMs(providers: number): number {
 export const aheadMaxMs = 10 * minute;
 
 /** Why times cannot be true. */
-export interface TimeFault {
+interface TimeFault {
   /** The same for as long as the fault lasts, so that it is said once. */
   readonly reason: string;
   /** The blocks and times, for the log. */

@@ -177,7 +177,7 @@ export function confirmationsOf(tipHeight: number, blockHeight: number): number 
 }
 
 /** Reads a network's state, at most `ageMaxMs` old, for decisions that need not be exact to the second. */
-export type RecentStates = (reader: Reader, network: string) => Promise<NetworkState | null>;
+type RecentStates = (reader: Reader, network: string) => Promise<NetworkState | null>;
 
 /** Caches states. A network that was never reached is read from the store each time. */
 export function createRecentStates(clock: Clock, ageMaxMs: number): RecentStates {

@@ -170,7 +170,7 @@ export async function dropReadings(
   return touched.length;
 }
 
-export interface DroppedReadings {
+interface DroppedReadings {
   readonly provider: string;
   readonly after: Instant;
   readonly fromHeight: number;

@@ -81,7 +81,7 @@ async function ask(client: Client): Promise<Sighting> {
   };
 }
 
-export interface Reached {
+interface Reached {
   readonly client: Client;
   /** The place of its host in the address. */
   readonly place: number;

@@ -20,7 +20,7 @@ export interface Direct {
 }
 
 /** A connection outside any pool. */
-export interface Standalone {
+interface Standalone {
   readonly connection: Direct;
   /** Runs a SELECT, in a transaction of its own or in that of `holdSnapshot`. */
   read(sql: string, values: readonly SqlValue[]): Promise<RawRow[]>;

@@ -9,7 +9,7 @@ interface Host {
   readonly port: number | null;
 }
 
-export interface PostgresUrl {
+interface PostgresUrl {
   readonly user: string | null;
   readonly password: string | null;
   readonly database: string | null;

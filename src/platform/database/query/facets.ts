@@ -3,7 +3,7 @@ import { text, type SqlValue } from "../schema/table.ts";
 import { givenRows } from "./json-rows.ts";
 
 /** Binds a value to the statement and returns its placeholder. */
-export type Bind = (value: SqlValue) => string;
+type Bind = (value: SqlValue) => string;
 
 /** A condition on a row; the statement's alias for it is `one`. */
 export type Condition = (bind: Bind) => string;
@@ -33,7 +33,7 @@ export interface Walk {
 export const facetsMax = 1_000;
 
 /** All texts from the first, inclusive, to the second, exclusive. */
-export type TextRange = readonly [from: string, before: string];
+type TextRange = readonly [from: string, before: string];
 
 /**
  * The maximum number of rows that a page examines if no single index serves all of its filters. A filter that matches

@@ -2,7 +2,7 @@ import type { Dialect } from "../database.ts";
 import { skipLocked } from "../write/locks.ts";
 
 /** Rows of a table that `firstOfEach` selects. */
-export interface FirstRows {
+interface FirstRows {
   /** The given rows, as in a FROM clause. */
   readonly given: string;
   /** A table with an `id`. */

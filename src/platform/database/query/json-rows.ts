@@ -94,7 +94,7 @@ export function givenField({ kind }: Column<unknown>, index: number, alias = "")
 }
 
 /** Rows that a statement receives as one parameter, to read or join them. */
-export interface GivenRows<C extends Columns> {
+interface GivenRows<C extends Columns> {
   /** Returns the rows for a FROM clause. Their columns have the names and types of a table's. */
   from(dialect: Dialect, parameter: number): string;
   /** Returns the value of the parameter. */

@@ -1,7 +1,7 @@
 import { storeClosed, tooManyWaiting } from "../errors.ts";
 
 /** Tracks the users of a resource, so that closing it can wait for them. */
-export interface Usage {
+interface Usage {
   /** Runs `fn`; throws after `end` was called. */
   during<T>(fn: () => Promise<T>): Promise<T>;
   /** Refuses new users and waits for the current ones. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { providerStatuses } from "../../../../src/features/admin/status/provider-statuses.ts";
+import { providerStatuses } from "../../../../src/features/admin/status/operations-status.ts";
 import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import {

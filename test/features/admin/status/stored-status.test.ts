@@ -1,11 +1,14 @@
 import { expect } from "chai";
-import { recordReport, recordServer } from "../../../../src/features/admin/status/servers.ts";
+import {
+  recordReport,
+  recordServer,
+  serverProbes,
+} from "../../../../src/features/admin/status/servers.ts";
 import {
   readBacklogs,
   readLastReport,
   withDeliveries,
 } from "../../../../src/features/admin/status/stored-status.ts";
-import { serverProbes } from "../../../../src/features/admin/table.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { stillClock } from "../../../support/app.ts";

@@ -1,5 +1,8 @@
 import { expect } from "chai";
-import { auditCheck, backupCheck } from "../../../../src/features/admin/status/work-checks.ts";
+import {
+  auditCheck,
+  backupCheck,
+} from "../../../../src/features/admin/status/operations-status.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
 import { createJournal } from "../../../../src/platform/journal.ts";

@@ -7,7 +7,7 @@ import {
   reserved,
   savedMax,
   strangersPercent,
-} from "../../../../src/features/payments/hash-claims/strangers-share.ts";
+} from "../../../../src/features/payments/hash-claims/examiner.ts";
 import { dueUnknownClaims } from "../../../../src/features/payments/hash-claims/store.ts";
 import { paymentClaims, type ClaimRow } from "../../../../src/features/payments/table.ts";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";

@@ -5,7 +5,7 @@ import type { PayableTerms } from "../../../../src/features/invoices/settlement/
 import {
   asksFor,
   acceptedMatches,
-} from "../../../../src/features/payments/ledger/accept-matches.ts";
+} from "../../../../src/features/payments/ledger/match-transfers.ts";
 import type { Match } from "../../../../src/features/payments/ledger/types.ts";
 import {
   acceptedPayment,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ignoreTransfer } from "../../../../src/features/payments/inbox/allocation.ts";
-import { lockRefundable } from "../../../../src/features/payments/refunds/refundable.ts";
+import { lockRefundable } from "../../../../src/features/payments/refundable.ts";
 import { rejectPayment } from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
-import type { RefundRow } from "../../../../src/features/refunds/table.ts";
+import type { RefundRow } from "../../../../src/features/refunds/store.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../shared-address.ts";

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
-import { makeAncestorTimes } from "../../../../src/features/payments/watcher/ancestor-times.ts";
+import { makeAncestorTimes } from "../../../../src/features/payments/watcher/read-changes.ts";
 import { AnswerDropped } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { transfers, type TransferRow } from "../../../../src/features/payments/table.ts";
 import { makeVerifier } from "../../../../src/features/payments/watcher/receipt-verifier.ts";
-import { makeTransferVerifier } from "../../../../src/features/payments/watcher/transfer-verifier.ts";
+import { makeTransferVerifier } from "../../../../src/features/payments/watcher/watcher.ts";
 import { hour, second } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";

@@ -22,7 +22,7 @@ import {
 import type { Database, Tx, WriteContext } from "../../../../platform/database/database.ts";
 import type { BlockTimes } from "../block-times.ts";
 import { unmatchedPerDay, withinInboxLimit } from "../../ledger/inbox-limit.ts";
-import { applyChainDiff } from "../../ledger/apply-chain-diff.ts";
+import { applyChainDiff } from "../../ledger/save-transfers.ts";
 import {
   AnswerDropped,
   blockAt,
@@ -79,7 +79,7 @@ export interface RangeReading extends BlockRange {
  * The addresses that are read: the watched ones, or also those of active wallets; or given ones, each with the time from
  * which its transfers count.
  */
-export type ReadAddresses = "watched" | "all" | ReadonlyMap<Address, Instant>;
+type ReadAddresses = "watched" | "all" | ReadonlyMap<Address, Instant>;
 
 export interface RecordOptions {
   readonly guard: Guard;
@@ -95,7 +95,7 @@ export interface RecordOptions {
  */
 export type Scanner = ReturnType<typeof makeScanner>;
 
-export interface ScannerDeps {
+interface ScannerDeps {
   readonly app: App;
   readonly db: Database;
   readonly clock: Clock;

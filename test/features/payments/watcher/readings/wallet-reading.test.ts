@@ -11,12 +11,12 @@ import { eventBody, events } from "../../../../../src/platform/events/outbox.ts"
 import { normalize, shapeOf } from "../../../events/golden-bodies.ts";
 import { systemRandom } from "../../../../../src/platform/secrets/tokens.ts";
 import { unmatchedPerDay } from "../../../../../src/features/payments/ledger/inbox-limit.ts";
-import { makeWalletReader } from "../../../../../src/features/payments/watcher/readings/wallet-reading.ts";
 import {
   lowerWalletReading,
+  makeWalletReader,
   walletReadings,
   withdrawWalletReading,
-} from "../../../../../src/features/payments/watcher/readings/wallet-rounds.ts";
+} from "../../../../../src/features/payments/watcher/readings/wallet-reading.ts";
 import { walletClaims, wallets } from "../../../../../src/features/wallets/table.ts";
 import { day, hour, minute } from "../../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../../src/kernel/id.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { systemClock } from "../../kernel/clock.ts";
-import { verify } from "../../platform/outbound/standard-webhooks.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { verify } from "../platform/outbound/standard-webhooks.ts";
 
 /** A received webhook with a valid signature. */
 export interface ReceivedWebhook {
@@ -15,7 +15,7 @@ export interface ReceivedWebhook {
 }
 
 /** Options of a receiver. */
-export interface ReceiverOptions {
+interface ReceiverOptions {
   /** The port; 0, the default, for a free one. */
   readonly port?: number;
   /** Called for each request that is refused, with the reason. */

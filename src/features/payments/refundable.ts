@@ -1,20 +1,20 @@
-import type { InTx } from "../../../app.ts";
-import type { Instant } from "../../../kernel/clock.ts";
-import { assert } from "../../../kernel/errors.ts";
-import type { Id } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/database.ts";
-import { ManagedByBilling } from "../../invoices/errors.ts";
-import { assignTransfer } from "../hash-claims/store.ts";
-import { applyRuling, lockCase, type LockedCase } from "../decisions/ruling.ts";
+import type { InTx } from "../../app.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import { assert } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Tx } from "../../platform/database/database.ts";
+import { ManagedByBilling } from "../invoices/errors.ts";
+import { assignTransfer } from "./hash-claims/store.ts";
+import { applyRuling, lockCase, type LockedCase } from "./decisions/ruling.ts";
 import {
   dispositionAfter,
   isCounted,
   isVerified,
   rejectedPayment,
-} from "../ledger/payment-rules.ts";
-import { freeOf, surplusInTime, surplusOf } from "../ledger/surplus.ts";
-import { settleRefunds, withdrawRequests } from "../ledger/write-payments.ts";
-import { payments, type PaymentRow } from "../table.ts";
+} from "./ledger/payment-rules.ts";
+import { freeOf, surplusInTime, surplusOf } from "./ledger/surplus.ts";
+import { settleRefunds, withdrawRequests } from "./ledger/write-payments.ts";
+import { payments, type PaymentRow } from "./table.ts";
 
 /** A locked payment with the part of it that can be refunded. */
 export interface RefundablePayment extends LockedCase {

@@ -1,6 +1,7 @@
-import type { AnyColumn, Change, Looked } from "../../api/declare/command.ts";
-import { cellsOf, titleOf } from "../terminal/columns.ts";
-import { printable, type Terminal } from "../terminal/terminal.ts";
+import type { AnyColumn, Change, Looked } from "../api/declare/command.ts";
+import type { WriteContext } from "../platform/database/database.ts";
+import { cellsOf, titleOf } from "./terminal/columns.ts";
+import { printable, type Terminal } from "./terminal/terminal.ts";
 
 /**
  * Shows on standard error what a write is about and what it changes, before the question or with a dry run.
@@ -48,4 +49,37 @@ function aligned(rows: readonly (readonly [string, string])[]): string[] {
 
 function shown(value: Change[1]): string {
   return cellsOf({ title: "", value: () => value }, [null], ", ")[0] ?? "";
+}
+
+/** A dry run: writes run with all their checks and are then rolled back. */
+export interface Trial {
+  readonly finish: NonNullable<WriteContext["finish"]>;
+  /** Returns the result of a write that `finish` rolled back. */
+  resultOf(work: Promise<unknown>): Promise<unknown>;
+}
+
+export function makeTrial(): Trial {
+  return {
+    finish: (_tx, result): never => {
+      throw new TriedOut(result);
+    },
+    async resultOf(work) {
+      try {
+        return await work;
+      } catch (error) {
+        if (error instanceof TriedOut) return error.result;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Carries the result of a dry run out of its transaction; throwing it rolls the transaction back. */
+class TriedOut extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super("dry run");
+    this.result = result;
+  }
 }

@@ -1,14 +1,14 @@
-import { minute, second } from "../../../../kernel/clock.ts";
-import type { ClaimResult } from "../../../payments/hash-claims/status.ts";
-import { fill, formatDuration, networkText, type Catalogue } from "../catalogue.ts";
-import { isZero, shownTime } from "../facts.ts";
-import { sumText, tokenText, type Tone } from "../page-words.ts";
-import { makeHelp } from "./contact.ts";
-import type { CheckoutSession } from "../../session.ts";
-import { unsettledResults, type CheckoutNotice } from "../../rules.ts";
+import { minute, second } from "../../../kernel/clock.ts";
+import { parseUrl } from "../../../kernel/url.ts";
+import type { ClaimResult } from "../../payments/hash-claims/status.ts";
+import { fill, formatDuration, networkText, type Catalogue } from "./catalogue.ts";
+import { isZero, shownTime } from "./facts.ts";
+import { sumText, tokenText, type Tone } from "./page-words.ts";
+import type { CheckoutSession } from "../session.ts";
+import { unsettledResults, type CheckoutNotice } from "../rules.ts";
 
 /** A part of a paragraph. */
-export interface Part {
+interface Part {
   readonly kind: "text" | "name" | "link" | "reference" | "time";
   readonly text: string;
   /** The address of a link, or the time in ISO 8601. */
@@ -374,4 +374,46 @@ function waitText(ms: number, text: Catalogue): string {
   const isShort = Math.round(ms / minute) < 1;
   if (isShort) return text.waitUnderMinute;
   return fill(text.waitAbout, { time: formatDuration(text, Math.max(ms, minute)) });
+}
+
+export interface Link {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** Whom to ask about a payment, and the reference by which the merchant finds it. */
+export interface HelpModel {
+  readonly ask: string;
+  readonly reference: string;
+  readonly mail: Link | null;
+  readonly site: Link | null;
+}
+
+export function makeHelp(session: CheckoutSession, text: Catalogue): HelpModel {
+  const { merchantDisplayName: merchant, merchantContactEmail: email, invoice } = session;
+  const { reference } = invoice;
+  const subject = encodeURIComponent(fill(text.mailSubject, { reference }));
+  // An address may contain ? and &, which would begin further fields of the mail.
+  const addressOf = (given: string) => encodeURIComponent(given).replace("%40", "@");
+  return {
+    ask: fill(text.askMerchant, { merchant }),
+    reference,
+    mail:
+      email === null
+        ? null
+        : { href: `mailto:${addressOf(email)}?subject=${subject}`, label: email },
+    site: siteOf(session),
+  };
+}
+
+/** Returns the merchant's site with its host as the label: in punycode, so that no letter looks like another. */
+function siteOf({ merchantWebsite }: CheckoutSession): Link | null {
+  const url = merchantWebsite === null ? null : parseUrl(merchantWebsite);
+  if (url === null || !isWebLink(url.href)) return null;
+  return { href: url.href, label: url.host.replace(/^www\./, "") };
+}
+
+/** A defense in depth: whatever is stored, a link never runs a script. */
+export function isWebLink(href: string): boolean {
+  return /^https?:\/\//i.test(href);
 }
