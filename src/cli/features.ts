@@ -18,10 +18,12 @@ function list<Name extends ServiceName>(
 }
 
 /** The commands of those operations that declare a command line. */
-function operations(load: () => Promise<readonly Operation<App>[]>): CommandList<"app"> {
+function operations(
+  load: () => Promise<readonly Operation<App>[] | undefined>,
+): CommandList<"app"> {
   return list("app", async () => {
     const { commandsFrom } = await import("./from-operation.ts");
-    return commandsFrom(await load());
+    return commandsFrom((await load()) ?? []);
   });
 }
 
@@ -30,15 +32,17 @@ export const commandLists = {
   admin: list("admin", async () => (await import("../features/admin/commands.ts")).adminCommands),
   user: list("app", async () => (await import("../features/auth/commands.ts")).userCommands),
   customer: operations(
-    async () => (await import("../features/customers/api.ts")).customerOperations,
+    async () => (await import("../features/customers/api.ts")).customersModule.operations?.app,
   ),
-  apiKey: operations(async () => (await import("../features/api-keys/api.ts")).apiKeyOperations),
+  apiKey: operations(
+    async () => (await import("../features/api-keys/api.ts")).apiKeysModule.operations?.app,
+  ),
   walletOperation: operations(
-    async () => (await import("../features/wallets/api.ts")).walletOperations,
+    async () => (await import("../features/wallets/api.ts")).walletsModule.operations?.app,
   ),
   wallet: list("app", async () => (await import("../features/wallets/commands.ts")).walletCommands),
   invoiceOperation: operations(
-    async () => (await import("../features/invoices/api.ts")).invoiceOperations,
+    async () => (await import("../features/invoices/api.ts")).invoicesModule.operations?.app,
   ),
   invoice: list(
     "app",
@@ -56,7 +60,9 @@ export const commandLists = {
     "oversight",
     async () => (await import("../features/admin/queue-commands.ts")).failureCommands,
   ),
-  endpoint: operations(async () => (await import("../features/webhooks/api.ts")).webhookOperations),
+  endpoint: operations(
+    async () => (await import("../features/webhooks/api.ts")).webhooksModule.operations?.app,
+  ),
   webhook: list(
     "app",
     async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
@@ -79,7 +85,8 @@ export const commandLists = {
       (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
   ),
   organization: operations(
-    async () => (await import("../features/organizations/api.ts")).organizationOperations,
+    async () =>
+      (await import("../features/organizations/api.ts")).organizationsModule.operations?.app,
   ),
   paymentLink: list(
     "paymentLinks",
@@ -97,7 +104,9 @@ export const commandLists = {
     "app",
     async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
   ),
-  export: operations(async () => (await import("../features/exports/api.ts")).exportOperations),
+  export: operations(
+    async () => (await import("../features/exports/api.ts")).exportsModule.operations?.app,
+  ),
   auditList: operations(
     async () => (await import("../features/admin/audit-logs.ts")).adminAuditLogOperations,
   ),

@@ -79,7 +79,7 @@ function csvOfAll(
   });
 }
 
-export const exportOperations = [
+const exportOperations = [
   csvOf("invoices", {
     id: "exportInvoices",
     group: "Invoices",

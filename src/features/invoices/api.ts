@@ -132,7 +132,7 @@ function optionsOf({ paymentOptions }: Shown) {
   ];
 }
 
-export const invoiceOperations = [
+const invoiceOperations = [
   operation({
     id: "listInvoices",
     group: "Invoices",
