@@ -4,7 +4,7 @@ import type { Operation } from "../api/declare/operation.ts";
 
 /** The commands of those operations that declare a command line. */
 async function fromOperations(
-  operations: readonly Operation<App>[],
+  operations: readonly Operation<App>[] = [],
 ): Promise<readonly Command<App>[]> {
   const { commandsFrom } = await import("./from-operation.ts");
   return commandsFrom(operations);
@@ -15,19 +15,19 @@ export const commandLists = {
   admin: async () => (await import("../features/admin/commands.ts")).adminCommands,
   user: async () => (await import("../features/auth/commands.ts")).userCommands,
   customer: async () =>
-    fromOperations((await import("../features/customers/api.ts")).customerOperations),
+    fromOperations((await import("../features/customers/api.ts")).customersModule.operations),
   apiKey: async () =>
-    fromOperations((await import("../features/api-keys/api.ts")).apiKeyOperations),
+    fromOperations((await import("../features/api-keys/api.ts")).apiKeysModule.operations),
   walletOperation: async () =>
-    fromOperations((await import("../features/wallets/api.ts")).walletOperations),
+    fromOperations((await import("../features/wallets/api.ts")).walletsModule.operations),
   wallet: async () => (await import("../features/wallets/commands.ts")).walletCommands,
   invoiceOperation: async () =>
-    fromOperations((await import("../features/invoices/api.ts")).invoiceOperations),
+    fromOperations((await import("../features/invoices/api.ts")).invoicesModule.operations),
   invoice: async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
   payment: async () => (await import("../features/admin/payment-commands.ts")).paymentCommands,
   queue: async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
   endpoint: async () =>
-    fromOperations((await import("../features/webhooks/api.ts")).webhookOperations),
+    fromOperations((await import("../features/webhooks/api.ts")).webhooksModule.operations),
   webhook: async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
   transfer: async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
   receipt: async () => (await import("../features/receipts/commands.ts")).receiptCommands,
@@ -35,7 +35,9 @@ export const commandLists = {
   decision: async () =>
     (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
   organization: async () =>
-    fromOperations((await import("../features/organizations/api.ts")).organizationOperations),
+    fromOperations(
+      (await import("../features/organizations/api.ts")).organizationsModule.operations,
+    ),
   paymentLink: async () =>
     (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
   platformInvoice: async () =>
@@ -44,8 +46,10 @@ export const commandLists = {
   balance: async () =>
     fromOperations((await import("../features/billing/api.ts")).balanceOperations),
   analytics: async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
-  export: async () => fromOperations((await import("../features/exports/api.ts")).exportOperations),
-  auditList: async () => fromOperations((await import("../features/admin/api.ts")).adminOperations),
+  export: async () =>
+    fromOperations((await import("../features/exports/api.ts")).exportsModule.operations),
+  auditList: async () =>
+    fromOperations((await import("../features/admin/api.ts")).adminModule.operations),
   audit: async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
   rate: async () => (await import("../features/rates/commands.ts")).rateCommands,
   chain: async () => (await import("../features/payments/networks/commands.ts")).chainCommands,

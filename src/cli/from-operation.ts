@@ -224,13 +224,14 @@ function valuesOf(operation: Operation<App>, cli: DeclaredCommandLine): readonly
   const { body, query } = operation;
   const { limit, cursor, ...filters } = query;
   const paging = { ...(limit && { limit }), ...(cursor && { cursor }) };
+  const flags: Readonly<Record<string, OwnFlag | null | undefined>> = cli.flags ?? {};
   return Object.entries({ ...filters, ...paging, ...shapeOf(operation) }).flatMap(
     ([field, schema]) => {
-      const own = cli.flags?.[field];
+      const own = flags[field];
       if (own === null || cli.fields?.includes(field) === false) return [];
       if (field === "organizationId") return [organizationValue];
       const words = describeField(body, field);
-      return [valueFrom(operation.id, field, schema as z.ZodType, words, own ?? {})];
+      return [valueFrom(operation.id, field, schema, words, own ?? {})];
     },
   );
 }

@@ -233,7 +233,7 @@ describe("The command of an operation", () => {
         method: "PATCH",
         look: () => ({ subject: "it" }),
         confirm: () => "Sure?",
-      } as Own & { method: "PATCH" },
+      },
     );
     const words = "Nothing to change: give --name, --days or --drop-days.";
     expect(await refusalOf(called(change, {}))).to.equal(words);
@@ -244,10 +244,16 @@ describe("The command of an operation", () => {
   it("refuses a version other than that which was read before the question", async () => {
     const change = commandOf({ body: z.strictObject({ name: z.string() }) });
     const { expect: check } = await called(change, { name: "A" }, {}, { subject: "", version: 3 });
-    expect(() => check({ version: 3 })).not.to.throw();
-    expect(() => check({ version: 4 })).to.throw("It was changed after the question.");
+    expect(() => {
+      check({ version: 3 });
+    }).not.to.throw();
+    expect(() => {
+      check({ version: 4 });
+    }).to.throw("It was changed after the question.");
     const { expect: checkNothing } = await called(change, { name: "A" });
-    expect(() => checkNothing({ version: 4 })).not.to.throw();
+    expect(() => {
+      checkNothing({ version: 4 });
+    }).not.to.throw();
   });
 
   it("takes the organization as an argument, or that of the object, and only the listed fields", async () => {

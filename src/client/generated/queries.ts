@@ -43,9 +43,9 @@ export interface ListAuditLogsQuery {
   readonly action?: string | undefined;
   /** Only entries of the user or API key with this id. */
   readonly actorId?: string | undefined;
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
   /** Use `createdFrom`. */
   readonly from?: string | undefined;
@@ -71,7 +71,7 @@ export interface ListWalletsQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page, with the same filters. */
   readonly cursor?: string | undefined;
-  /** The network's id, such as `tron`. */
+  /** Only wallets on this network, such as `tron`. */
   readonly network?: string | undefined;
   /** Only items with this status. */
   readonly status?: "active" | "archived" | undefined;
@@ -119,11 +119,11 @@ export interface ListInvoicesQuery {
   readonly cursor?: string | undefined;
   /** One value, or several separated by commas. */
   readonly status?: "draft" | "open" | "partially_paid" | "confirming" | "paid" | "expired" | "canceled" | readonly ("draft" | "open" | "partially_paid" | "confirming" | "paid" | "expired" | "canceled")[] | undefined;
-  /** The network's id, such as tron. */
+  /** Only invoices on this network, such as `tron`. */
   readonly network?: string | undefined;
-  /** Such as USDT. */
+  /** Only invoices payable in this token, such as `USDT`. */
   readonly tokenSymbol?: string | undefined;
-  /** Such as USD. */
+  /** Only invoices in this settlement currency, such as `USD`. */
   readonly settlementCurrency?: string | undefined;
   /** The id of the receiving wallet. */
   readonly walletId?: string | undefined;
@@ -141,13 +141,13 @@ export interface ListInvoicesQuery {
   readonly metadataValue?: string | undefined;
   /** Beginnings of words of the description or of the customer's name, the beginning of the externalId or of the customer's e-mail address, a whole publicId, or the reference that its payer sees, such as `P7K2-9QXD`. Case is ignored. */
   readonly search?: string | undefined;
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
-  /** At or after this time. */
+  /** Paid at or after this time. */
   readonly paidFrom?: string | undefined;
-  /** Before this time. */
+  /** Paid before this time. */
   readonly paidTo?: string | undefined;
   /** `-` means descending. The default is `-createdAt`, or `-paidAt` with `paidFrom` or `paidTo`. `amount` requires `settlementCurrency`. */
   readonly sort?: "createdAt" | "-createdAt" | "paidAt" | "-paidAt" | "amount" | "-amount" | undefined;
@@ -179,13 +179,13 @@ export interface ListPaymentsQuery {
   readonly fromAddress?: string | undefined;
   /** Only payments whose transfer was received by this wallet: at its address, or at an address of its extended key. */
   readonly walletId?: string | undefined;
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
-  /** At or after this time. */
+  /** Paid at or after this time. */
   readonly paidFrom?: string | undefined;
-  /** Before this time. */
+  /** Paid before this time. */
   readonly paidTo?: string | undefined;
   /** `-` is descending. Default: `-createdAt`, or `-blockTime` with `paidFrom` or `paidTo`. `amount` requires `network` and `tokenSymbol`. */
   readonly sort?: "createdAt" | "-createdAt" | "blockTime" | "-blockTime" | "amount" | "-amount" | undefined;
@@ -281,41 +281,41 @@ export interface AdminListPlatformInvoicesQuery {
 
 /** Parameters of `exportInvoices`. */
 export interface ExportInvoicesQuery {
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
 }
 
 /** Parameters of `exportPayments`. */
 export interface ExportPaymentsQuery {
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
 }
 
 /** Parameters of `exportRefunds`. */
 export interface ExportRefundsQuery {
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
 }
 
 /** Parameters of `exportPlatformInvoices`. */
 export interface ExportPlatformInvoicesQuery {
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
 }
 
 /** Parameters of `adminExportInvoices`. */
 export interface AdminExportInvoicesQuery {
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
   /** The organization's id. */
   readonly organizationId?: string | undefined;
@@ -323,9 +323,9 @@ export interface AdminExportInvoicesQuery {
 
 /** Parameters of `adminExportPayments`. */
 export interface AdminExportPaymentsQuery {
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
   /** The organization's id. */
   readonly organizationId?: string | undefined;
@@ -333,9 +333,9 @@ export interface AdminExportPaymentsQuery {
 
 /** Parameters of `adminExportRefunds`. */
 export interface AdminExportRefundsQuery {
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
   /** The organization's id. */
   readonly organizationId?: string | undefined;
@@ -343,9 +343,9 @@ export interface AdminExportRefundsQuery {
 
 /** Parameters of `adminExportPlatformInvoices`. */
 export interface AdminExportPlatformInvoicesQuery {
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
   /** The organization's id. */
   readonly organizationId?: string | undefined;
@@ -431,13 +431,13 @@ export interface AdminListPaymentsQuery {
   readonly fromAddress?: string | undefined;
   /** Only payments whose transfer was received by this wallet: at its address, or at an address of its extended key. */
   readonly walletId?: string | undefined;
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
-  /** At or after this time. */
+  /** Paid at or after this time. */
   readonly paidFrom?: string | undefined;
-  /** Before this time. */
+  /** Paid before this time. */
   readonly paidTo?: string | undefined;
   /** `-` is descending. Default: `-createdAt`, or `-blockTime` with `paidFrom` or `paidTo`. `amount` requires `network` and `tokenSymbol`. */
   readonly sort?: "createdAt" | "-createdAt" | "blockTime" | "-blockTime" | "amount" | "-amount" | undefined;
@@ -475,9 +475,9 @@ export interface AdminListAuditLogsQuery {
   readonly action?: string | undefined;
   /** Only entries of the user or API key with this id. */
   readonly actorId?: string | undefined;
-  /** At or after this time. */
+  /** Created at or after this time. */
   readonly createdFrom?: string | undefined;
-  /** Before this time. */
+  /** Created before this time. */
   readonly createdTo?: string | undefined;
   /** Use `createdFrom`. */
   readonly from?: string | undefined;

@@ -56,7 +56,7 @@ import { presentOperationsStatus } from "./status/stored-status.ts";
 
 const access = platform("platform:read");
 
-export const adminOperations = [
+const adminOperations = [
   operation({
     id: "adminListOrganizations",
     group: "Admin",

@@ -26,7 +26,7 @@ import {
 } from "./records.ts";
 import type { ApiKeyRow } from "./store.ts";
 
-export const apiKeyOperations = [
+const apiKeyOperations = [
   operation({
     id: "listApiKeys",
     group: "API Keys",

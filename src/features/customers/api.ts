@@ -24,7 +24,7 @@ import type { CustomerRow } from "./store.ts";
 /** The columns of customers in a terminal. */
 const columns = ["id", "name", "email", ["externalId", "External ID"], "createdAt"] as const;
 
-export const customerOperations = [
+const customerOperations = [
   operation({
     id: "listCustomers",
     group: "Customers",

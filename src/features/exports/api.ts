@@ -77,7 +77,7 @@ function csvOfAll(
   });
 }
 
-export const exportOperations = [
+const exportOperations = [
   csvOf("invoices", {
     id: "exportInvoices",
     group: "Invoices",

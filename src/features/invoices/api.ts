@@ -128,7 +128,7 @@ function optionsOf({ paymentOptions }: Shown) {
   ];
 }
 
-export const invoiceOperations = [
+const invoiceOperations = [
   operation({
     id: "listInvoices",
     group: "Invoices",

@@ -73,7 +73,7 @@ async function look(app: App, call: CommandCall) {
   };
 }
 
-export const organizationOperations = [
+const organizationOperations = [
   operation({
     id: "listOrganizations",
     group: "Organizations",

@@ -37,7 +37,7 @@ const columns = [
   { title: "Use", value: useOf },
 ] as const;
 
-export const walletOperations = [
+const walletOperations = [
   operation({
     id: "listWallets",
     group: "Wallets",

@@ -95,7 +95,7 @@ async function look(app: App, call: CommandCall) {
   };
 }
 
-export const webhookOperations = [
+const webhookOperations = [
   operation({
     id: "listWebhookEndpoints",
     group: "Webhooks",
