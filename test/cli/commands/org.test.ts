@@ -97,7 +97,9 @@ describe("till org", () => {
     const refused = await store.till([...words, "--origins", "https://*.shop.example"]);
     expect(refused.code).to.equal(2);
     expect(refused.stderr).to.include("must be an origin such as https://shop.example");
-    expect((await store.till(words)).stderr).to.include("Nothing to change: give --origins or --none.");
+    expect((await store.till(words)).stderr).to.include(
+      "Nothing to change: give --origins or --none.",
+    );
     expect(await store.json([...words, "--none"])).to.deep.include({ allowedOrigins: [] });
   });
 
