@@ -274,8 +274,10 @@ function valueFrom(
     description,
     ...(name === kebab(field) || name === field ? {} : { field }),
     ...(choices === null ? {} : { choices }),
+    ...(choices !== null && (kind === "list" || own.isList === true)
+      ? { isList: true as const }
+      : {}),
     ...(own.takes === undefined ? {} : { takes: own.takes }),
-    ...(kind === "list" || own.isList === true ? { isList: true as const } : {}),
   };
   const placeholder =
     kind === "boolean" ? "" : ` <${own.placeholder ?? placeholderOf(field, kind)}>`;

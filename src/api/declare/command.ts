@@ -5,8 +5,9 @@ import type { Progress } from "../../platform/progress.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 
 /**
- * Declaration of a CLI command. Commands and operations are the two ways into the functions of a feature. Commands that
- * do more than an operation are declared in `commands.ts`, which is loaded when one of them runs.
+ * Declaration of a CLI command. Commands and operations are the two ways into the functions of a feature. A command that
+ * calls an operation is declared with it, under `cli`; a feature declares its other commands in `commands.ts`, which
+ * import what they need when they run.
  */
 
 /** Values that exist: objects of the store by their id, users by e-mail address, and entries of the networks' table. */
