@@ -1,10 +1,10 @@
 // The import rules of docs/architecture.md. Each comment says what to do about a violation.
 const { readFileSync } = require("node:fs");
-const { join } = require("node:path");
+const path = require("node:path");
 
 /** The folders of the features, in the order of src/features/index.ts. */
 const features = [
-  ...readFileSync(join(__dirname, "../src/features/index.ts"), "utf8").matchAll(
+  ...readFileSync(path.join(__dirname, "../src/features/index.ts"), "utf8").matchAll(
     /from "\.\/([\w-]+)\/(?:api|module)\.ts"/g,
   ),
 ].map(([, folder]) => folder);

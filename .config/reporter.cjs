@@ -1,7 +1,7 @@
 // mocha's spec reporter, which also writes its counts for .config/test.mjs. A skipped test counts as failed if nothing may
 // be skipped.
 const { writeFileSync } = require("node:fs");
-const { relative } = require("node:path");
+const path = require("node:path");
 const { reporters } = require("mocha");
 
 module.exports = class Reporter extends reporters.Spec {
@@ -19,7 +19,7 @@ module.exports = class Reporter extends reporters.Spec {
     // A file that does not load, or whose process dies, has no test that could be named.
     runner.prependListener("fail", (test, { file }) => {
       if (file !== undefined)
-        test.title = relative(process.env.TILL_TEST_COMPILED, file).replace(/\.mjs$/, ".ts");
+        test.title = path.relative(process.env.TILL_TEST_COMPILED, file).replace(/\.mjs$/, ".ts");
     });
     runner.once("end", () => {
       hasEnded = true;

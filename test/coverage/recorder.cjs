@@ -2,7 +2,7 @@
 // that the process has taken, by number, when it ends.
 const { randomUUID } = require("node:crypto");
 const { existsSync, writeFileSync } = require("node:fs");
-const { join } = require("node:path");
+const path = require("node:path");
 
 const folder = process.env.COVERAGE_NOTES ?? "";
 const taken = new Set();
@@ -21,5 +21,5 @@ globalThis.__wayOfNull = (whenNull, value) => {
 
 process.on("exit", () => {
   // A process may outlive the run.
-  if (existsSync(folder)) writeFileSync(join(folder, randomUUID()), [...taken].join("\n"));
+  if (existsSync(folder)) writeFileSync(path.join(folder, randomUUID()), [...taken].join("\n"));
 });

@@ -180,11 +180,8 @@ type ProviderWatcher = Pick<Watcher, "network" | "providers" | "health">;
 
 /** Returns the status of every configured provider as recorded in the store. */
 export function readProviderStatuses(app: App): Promise<ProviderStatus[]> {
-  const readers = [...networkReadersOf(app).values()];
-  return providerStatuses(
-    app,
-    readers.map(({ watcher }) => watcher),
-  );
+  const watchers = Array.from(networkReadersOf(app).values(), ({ watcher }) => watcher);
+  return providerStatuses(app, watchers);
 }
 
 /**
