@@ -1,7 +1,7 @@
 // The files that every command of a feature loads, and all that they import. The build puts this into each file that it
 // bundles, so that all of them are in the same chunks, which esbuild merges into one: Node takes a millisecond for each
 // file that it loads, whatever its size. It is also part of the help, so nothing here imports a large package.
-import "../src/api/declare/command.ts";
+import "../src/http/declare/command.ts";
 import "../src/cli/features.ts";
 import "../src/cli/look-first.ts";
 import "../src/cli/operator.ts";

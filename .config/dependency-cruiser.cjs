@@ -5,7 +5,7 @@ const path = require("node:path");
 /** The folders of the features, in the order of src/features/index.ts. */
 const features = [
   ...readFileSync(path.join(__dirname, "../src/features/index.ts"), "utf8").matchAll(
-    /from "\.\/([\w-]+)\/(?:api|module)\.ts"/g,
+    /from "\.\/([\w-]+)\/api\.ts"/g,
   ),
 ].map(([, folder]) => folder);
 
@@ -41,20 +41,20 @@ module.exports = {
       comment: "Platform mechanisms know no feature: pass in what they need",
       severity: "error",
       from: { path: "^src/platform/" },
-      to: { path: "^src/(app|api|features|cli|compose|server)" },
+      to: { path: "^src/(app|http|features|cli|compose|server)" },
     },
     {
-      name: "api-knows-no-feature",
-      comment: "src/api defines operations in general and knows no single one",
+      name: "http-knows-no-feature",
+      comment: "src/http defines operations in general and knows no single one",
       severity: "error",
-      from: { path: "^src/api/" },
+      from: { path: "^src/http/" },
       to: { path: "^src/(features|cli|compose|server)" },
     },
     {
       name: "nobody-imports-the-top",
       comment: "Only compose, server and cli may import everything",
       severity: "error",
-      from: { path: "^src/(kernel|platform|api|features)/" },
+      from: { path: "^src/(kernel|platform|http|features)/" },
       to: { path: "^src/(compose|server|cli)" },
     },
     ...orderRules,
@@ -81,9 +81,9 @@ module.exports = {
     },
     {
       name: "koa-at-home",
-      comment: "Only src/server.ts and src/api use Koa",
+      comment: "Only src/server.ts and src/http use Koa",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(server\\.ts|api/)" },
+      from: { path: "^src/", pathNot: "^src/(server\\.ts|http/)" },
       to: { path: "node_modules/(koa|@koa|koa-body)/" },
     },
     {
@@ -98,7 +98,7 @@ module.exports = {
       comment:
         "Operations, commands and rules do not use the store: call a function of the feature",
       severity: "error",
-      from: { path: "^src/features/.*(api|operations|commands|rules|present|records)\\.ts$" },
+      from: { path: "^src/features/.*(api|commands|rules|records)\\.ts$" },
       to: { path: "^src/features/.*/(store|table)\\.ts$", dependencyTypesNot: ["type-only"] },
     },
     {

@@ -117,7 +117,7 @@ await postgres?.stop();
 const counts = readFileSync(notes.counts, "utf8");
 let [passed = 0, failed = 0] = counts.split(" ").map(Number);
 if (isWhole) {
-  if (runHere(join(compiled, "test/api/provoked.mjs"), notes.problems)) passed += 1;
+  if (runHere(join(compiled, "test/http/provoked.mjs"), notes.problems)) passed += 1;
   else failed += 1;
 }
 for (const words of readFileSync(notes.left, "utf8").trim().split("\n").filter(Boolean)) {

@@ -8,14 +8,14 @@ import {
   refuseMethods,
   secureHeaders,
   shareCheckouts,
-} from "./api/http.ts";
-import { answerBrokenRequests } from "./api/pipeline/broken-requests.ts";
-import { mountDocs } from "./api/document/docs.ts";
-import { noticeForwarding } from "./api/forwarding.ts";
-import { measureRequests, mountHealth, mountMetrics } from "./api/monitoring.ts";
-import type { RequestState } from "./api/pipeline/exchange.ts";
-import { makeRouter, routeRequests } from "./api/pipeline/routes.ts";
-import { representAnswers } from "./api/representation.ts";
+} from "./http/http.ts";
+import { answerBrokenRequests } from "./http/pipeline/broken-requests.ts";
+import { mountDocs } from "./http/document/docs.ts";
+import { noticeForwarding } from "./http/forwarding.ts";
+import { measureRequests, mountHealth, mountMetrics } from "./http/monitoring.ts";
+import type { RequestState } from "./http/pipeline/exchange.ts";
+import { makeRouter, routeRequests } from "./http/pipeline/routes.ts";
+import { representAnswers } from "./http/representation.ts";
 import { getCheckout } from "./features/checkout/checkouts.ts";
 import { allOperations } from "./features/index.ts";
 import type { Program } from "./compose/app.ts";

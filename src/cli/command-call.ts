@@ -1,5 +1,5 @@
-import type { CommandCall } from "../api/declare/command.ts";
-import { parseBody } from "../api/declare/request.ts";
+import type { CommandCall } from "../http/declare/command.ts";
+import { parseBody } from "../http/declare/request.ts";
 import { Defect } from "../kernel/errors.ts";
 import type { WriteContext } from "../platform/database/database.ts";
 import { UsageError } from "./failures/refusals.ts";

@@ -1,5 +1,5 @@
 import { Argument, Option, type Command as Program } from "commander";
-import type { CommandArgument, CommandFlag } from "../api/declare/command.ts";
+import type { CommandArgument, CommandFlag } from "../http/declare/command.ts";
 import type { GlobalFlags, Terminal } from "./terminal/terminal.ts";
 
 /** Creates the terminal for an action from its flags. */

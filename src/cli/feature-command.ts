@@ -1,6 +1,5 @@
-import type { App } from "../app.ts";
-import type { Command, CommandCall, Looked, Summary } from "../api/declare/command.ts";
-import type { CsvContent } from "../api/declare/operation.ts";
+import type { Command, CommandCall, Looked, Summary } from "../http/declare/command.ts";
+import type { CsvContent } from "../http/declare/operation.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import { idPattern } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
@@ -30,7 +29,7 @@ export interface CommandArguments {
  */
 export async function runFeatureCommand(
   terminal: Terminal,
-  command: Command<App>,
+  command: Command,
   given: CommandArguments,
 ): Promise<void> {
   const flags = await complete(terminal, command, given.flags);
@@ -82,7 +81,7 @@ export async function runFeatureCommand(
 /** A command whose store is open. */
 interface Run {
   readonly terminal: Terminal;
-  readonly command: Command<App>;
+  readonly command: Command;
   readonly given: GivenCall;
   readonly call: CommandCall;
   readonly bar: ProgressBar;
@@ -140,7 +139,7 @@ async function runDry(run: Run, looked: Looked | null): Promise<void> {
 /** Prints the record of a command, or its summary for people. */
 async function show(
   screen: Terminal,
-  command: Command<App>,
+  command: Command,
   shown: unknown,
   summary: Summary | null,
 ): Promise<void> {
@@ -206,7 +205,7 @@ async function goOn(run: Run, shown: unknown): Promise<void> {
 }
 
 /** Returns the flags that the command prompts for, because they are missing. */
-function asksOf(command: Command<App>, flags: CommandArguments["flags"]) {
+function asksOf(command: Command, flags: CommandArguments["flags"]) {
   return command.flags.flatMap(({ flags: declared, ask }) => {
     const [name = ""] = declared.split(" ");
     const property = propertyOf(name.slice(2));
@@ -217,7 +216,7 @@ function asksOf(command: Command<App>, flags: CommandArguments["flags"]) {
 /** Prompts for missing flags; without a terminal, reports all of them at once. */
 async function complete(
   terminal: Terminal,
-  command: Command<App>,
+  command: Command,
   flags: CommandArguments["flags"],
 ): Promise<Record<string, string | boolean | undefined>> {
   const completed = { ...flags };

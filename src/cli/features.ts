@@ -1,11 +1,8 @@
-import type { App } from "../app.ts";
-import type { Command } from "../api/declare/command.ts";
-import type { Operation } from "../api/declare/operation.ts";
+import type { Command } from "../http/declare/command.ts";
+import type { Operation } from "../http/declare/operation.ts";
 
 /** The commands of those operations that declare a command line. */
-async function fromOperations(
-  operations: readonly Operation<App>[] = [],
-): Promise<readonly Command<App>[]> {
+async function fromOperations(operations: readonly Operation[] = []): Promise<readonly Command[]> {
   const { commandsFrom } = await import("./from-operation.ts");
   return commandsFrom(operations);
 }

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { App } from "../app.ts";
 import {
   anyOrganization,
-  commandsOf,
+  command,
   neededOrganization,
   organizationArgument,
   statedOrganization,
@@ -13,14 +13,12 @@ import {
   type DeclaredCommandLine,
   type Looked,
   type OwnFlag,
-} from "../api/declare/command.ts";
-import { describeField, describeParameter, describeSchema } from "../api/declare/record.ts";
-import { pathParameters, type AnyCall, type Operation } from "../api/declare/operation.ts";
-import { PreconditionFailed } from "../api/declare/problems.ts";
+} from "../http/declare/command.ts";
+import { describeField, describeParameter, describeSchema } from "../http/declare/record.ts";
+import { pathParameters, type AnyCall, type Operation } from "../http/declare/operation.ts";
+import { PreconditionFailed } from "../http/declare/problems.ts";
 import { Defect, InvalidRequest, notFound } from "../kernel/errors.ts";
 import { idPrefixes, type Id, type IdKind } from "../kernel/id.ts";
-
-const command = commandsOf<App>();
 
 /** The file of a CSV response. */
 const outputFlag: CommandFlag = {
@@ -33,11 +31,11 @@ const outputFlag: CommandFlag = {
  * Returns the commands of those operations that declare a command line.
  * @throws Defect if a command cannot express a field and its declaration does not leave it out
  */
-export function commandsFrom(operations: readonly Operation<App>[]): readonly Command<App>[] {
+export function commandsFrom(operations: readonly Operation[]): readonly Command[] {
   return operations.flatMap((operation) => operation.cli.map((cli) => commandOf(operation, cli)));
 }
 
-function commandOf(operation: Operation<App>, cli: DeclaredCommandLine): Command<App> {
+function commandOf(operation: Operation, cli: DeclaredCommandLine): Command {
   const values = valuesOf(operation, cli);
   // A usage error comes before a question.
   const requireValues = (call: CommandCall) => {
@@ -92,7 +90,7 @@ function commandOf(operation: Operation<App>, cli: DeclaredCommandLine): Command
   } as Parameters<typeof command>[0]);
 }
 
-function effectOf({ method, secretAnswer }: Operation<App>): Command["effect"] {
+function effectOf({ method, secretAnswer }: Operation): Command["effect"] {
   if (method === "GET") return "read";
   return secretAnswer ? "write-without-trial" : "write";
 }
@@ -115,7 +113,7 @@ type ValueKind = "text" | "number" | "boolean" | "list";
 
 /** Returns the query and the body of the call that a command line makes. */
 async function inputOf(
-  { query, body, ...operation }: Operation<App>,
+  { query, body, ...operation }: Operation,
   values: readonly Value[],
   call: CommandCall,
 ): Promise<Pick<AnyCall, "query" | "body">> {
@@ -172,7 +170,7 @@ function requireVersion(current: unknown, looked: Looked | null): void {
 }
 
 /** Returns the names of the path's parameters that are arguments of the command. */
-function pathNames({ path }: Operation<App>): readonly string[] {
+function pathNames({ path }: Operation): readonly string[] {
   const names = [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name]) => name ?? []);
   return names.filter((name) => name !== "organizationId");
 }
@@ -191,7 +189,7 @@ function kindOfParameter(name: string): IdKind | null {
 
 /** Returns the flags by which an organization is named. */
 function organizationFlags(
-  { path, query }: Operation<App>,
+  { path, query }: Operation,
   { organization }: DeclaredCommandLine,
 ): readonly CommandFlag[] {
   if (Object.hasOwn(query, "organizationId")) return [anyOrganization];
@@ -202,7 +200,7 @@ function organizationFlags(
 
 /** Returns the organization of the path. */
 async function organizationOf(
-  operation: Operation<App>,
+  operation: Operation,
   { organization }: DeclaredCommandLine,
   app: App,
   call: CommandCall,
@@ -220,7 +218,7 @@ async function organizationOf(
   return known.owner as Id<"organization">;
 }
 
-function valuesOf(operation: Operation<App>, cli: DeclaredCommandLine): readonly Value[] {
+function valuesOf(operation: Operation, cli: DeclaredCommandLine): readonly Value[] {
   const { body, query } = operation;
   const { limit, cursor, ...filters } = query;
   const paging = { ...(limit && { limit }), ...(cursor && { cursor }) };

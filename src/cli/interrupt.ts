@@ -1,4 +1,4 @@
-import { Interrupted } from "../api/declare/command.ts";
+import { Interrupted } from "../http/declare/command.ts";
 
 /**
  * Runs long work with a signal that Ctrl-C and SIGTERM abort, so that the work can remove what it has begun. A second

@@ -1,4 +1,4 @@
-import type { AnyColumn, Change, Looked } from "../api/declare/command.ts";
+import type { AnyColumn, Change, Looked } from "../http/declare/command.ts";
 import type { WriteContext } from "../platform/database/database.ts";
 import { cellsOf, titleOf } from "./terminal/columns.ts";
 import { printable, type Terminal } from "./terminal/terminal.ts";

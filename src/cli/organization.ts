@@ -1,4 +1,4 @@
-import type { CommandCall, CommandFlag } from "../api/declare/command.ts";
+import type { CommandCall, CommandFlag } from "../http/declare/command.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";

@@ -5,7 +5,7 @@ import { Command as Program } from "commander";
 import type { SettingOption } from "../platform/config/settings.ts";
 import { programVersion } from "../platform/files.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import type { CommandArgument, CommandFlag } from "../api/declare/command.ts";
+import type { CommandArgument, CommandFlag } from "../http/declare/command.ts";
 import {
   add,
   addDeclared,

@@ -1,11 +1,11 @@
-import type { Gatekeeper } from "../api/declare/permissions.ts";
-import type { Readiness } from "../api/monitoring.ts";
-import { createIdempotency } from "../api/pipeline/idempotency.ts";
-import { mountPages } from "../api/http.ts";
-import type { MountDependencies } from "../api/pipeline/exchange.ts";
-import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
+import type { Gatekeeper } from "../http/declare/permissions.ts";
+import type { Readiness } from "../http/monitoring.ts";
+import { createIdempotency } from "../http/pipeline/idempotency.ts";
+import { mountPages } from "../http/http.ts";
+import type { MountDependencies } from "../http/pipeline/exchange.ts";
+import { mountOperations, type Mountable } from "../http/pipeline/mount.ts";
 import { features } from "../features/index.ts";
-import type { PageProblem, ProblemPage } from "../api/page.ts";
+import type { PageProblem, ProblemPage } from "../http/page.ts";
 import {
   batchesPerMinute,
   createRateLimiter,
@@ -15,7 +15,7 @@ import {
   linkPaymentsPerRange,
   verificationsPerMinute,
   type RateLimiter,
-} from "../api/pipeline/rate-limits.ts";
+} from "../http/pipeline/rate-limits.ts";
 import { authenticateKey } from "../features/api-keys/api-keys.ts";
 import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import { openSandbox, sandboxOf } from "../features/payments/sandbox/sandbox.ts";

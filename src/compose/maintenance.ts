@@ -1,4 +1,4 @@
-import { pruneKeptAnswers } from "../api/pipeline/idempotency.ts";
+import { pruneKeptAnswers } from "../http/pipeline/idempotency.ts";
 import { announceAuditHead } from "../features/audit-logs/audit-logs.ts";
 import { features } from "../features/index.ts";
 import { systemContext } from "../platform/database/database.ts";

@@ -1,5 +1,5 @@
-import type { FeatureModule } from "../api/declare/feature-module.ts";
-import type { Operation } from "../api/declare/operation.ts";
+import type { FeatureModule } from "../http/declare/feature-module.ts";
+import type { Operation } from "../http/declare/operation.ts";
 import { membersModule } from "./members/api.ts";
 import { organizationsModule } from "./organizations/api.ts";
 import { meModule } from "./me/api.ts";

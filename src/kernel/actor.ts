@@ -1,7 +1,7 @@
 import type { Id } from "./id.ts";
 
 /**
- * The party that acts. HTTP, the command line and jobs each create one before they call a service; the audit log
+ * The party that acts. HTTP, the command line and jobs each create one before they call a function; the audit log
  * records it.
  */
 export type Actor = UserActor | ApiKeyActor | OperatorActor | SystemActor;

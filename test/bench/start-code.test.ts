@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { commandLists } from "../../src/cli/features.ts";
-import type { Command } from "../../src/api/declare/command.ts";
+import type { Command } from "../../src/http/declare/command.ts";
 import { builtProgram } from "../support/programs/built.ts";
 import { init } from "../support/programs/till.ts";
 

@@ -2,10 +2,10 @@
 import { expect } from "chai";
 import * as z from "zod";
 import type { App } from "../../src/app.ts";
-import { organization } from "../../src/api/declare/permissions.ts";
-import type { Command, CommandLine, Looked } from "../../src/api/declare/command.ts";
-import { pageParameters } from "../../src/api/declare/list.ts";
-import { operation, type AnyCall } from "../../src/api/declare/operation.ts";
+import { organization } from "../../src/http/declare/permissions.ts";
+import type { Command, CommandLine, Looked } from "../../src/http/declare/command.ts";
+import { pageParameters } from "../../src/http/declare/list.ts";
+import { operation, type AnyCall } from "../../src/http/declare/operation.ts";
 import { callOf, propertyOf } from "../../src/cli/command-call.ts";
 import { commandsFrom } from "../../src/cli/from-operation.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";
@@ -57,7 +57,7 @@ function commandOf(
 
 /** Runs a command with flags by their names, and returns the call of the operation. */
 async function called(
-  command: Command<App>,
+  command: Command,
   flags: Readonly<Record<string, string | boolean>>,
   words: Readonly<Record<string, string>> = {},
   looked: Looked | null = null,
@@ -99,7 +99,7 @@ const noFlags = {
   progress: () => undefined,
 };
 
-const flagsOf = ({ flags }: Command<App>) =>
+const flagsOf = ({ flags }: Command) =>
   flags.slice(1).map(({ flags: written, description }) => `${written}: ${description}`);
 
 describe("The command of an operation", () => {

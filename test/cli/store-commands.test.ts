@@ -418,9 +418,11 @@ describe("commands on a store", () => {
 
   it("offer the sandbox only where it is enabled", async () => {
     const folder = await freshStore();
-    const { code, stderr } = await till(["sandbox", "mine", "--data-dir", folder]);
-    expect(code).to.equal(6);
-    expect(stderr).to.include("TILL_NETWORKS=sandbox");
+    for (const words of [["mine"], ["mine", "x"], ["stall", "x"], ["reorg"]]) {
+      const { code, stderr } = await till(["sandbox", ...words, "--data-dir", folder]);
+      expect(code, words.join(" ")).to.equal(6);
+      expect(stderr).to.include("TILL_NETWORKS=sandbox");
+    }
     const env = { TILL_NETWORKS: "sandbox" };
     const mined = await till(["sandbox", "mine", "3", "--json", "--data-dir", folder], { env });
     expect(mined.code, mined.stderr).to.equal(0);

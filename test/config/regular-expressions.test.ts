@@ -37,7 +37,7 @@ const bounded: Readonly<Record<string, readonly [longest: number, why: string]>>
 /** Files that build an expression from a text, and the reason why the text cannot make it slow. */
 const built: Readonly<Record<string, string>> = {
   "platform/secrets/tokens.ts": "two lengths",
-  "api/declare/list.ts": "declared values, each at most once",
+  "http/declare/list.ts": "declared values, each at most once",
   "kernel/id.ts": "a length",
   "features/checkout/pages/scripts/checkout/1-wallets.js": "a declared form in the payer's browser",
   "cli/doctor/report.ts": "an escaped text",

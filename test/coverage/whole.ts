@@ -34,8 +34,8 @@ export const wholeSources: readonly string[] = [
   "src/features/auth/store.ts",
   "src/features/auth/users.ts",
   "src/features/api-keys/api-keys.ts",
-  "src/api/pipeline/admission.ts",
-  "src/api/pipeline/idempotency.ts",
+  "src/http/pipeline/admission.ts",
+  "src/http/pipeline/idempotency.ts",
   "src/platform/idempotency.ts",
 ];
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { renderMermaidSVG } from "beautiful-mermaid";
-import { diagramFile } from "../../src/api/document/manual/manual.ts";
+import { diagramFile } from "../../src/http/document/manual/manual.ts";
 
 const mermaid = /^```mermaid\n([\s\S]*?)^```$/gm;
 

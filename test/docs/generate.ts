@@ -2,8 +2,8 @@
 // compares them and fails if they differ or if the OpenAPI document lacks a description.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { permissionsReference } from "../../src/api/declare/permissions.ts";
-import { openApiDocument, readExamples } from "../../src/api/document/openapi.ts";
+import { permissionsReference } from "../../src/http/declare/permissions.ts";
+import { openApiDocument, readExamples } from "../../src/http/document/openapi.ts";
 import {
   deadLetterKeptFor,
   deliveryKeptFor,
@@ -28,7 +28,7 @@ const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8
   version: string;
 };
 
-const eventExamples = "src/api/document/examples/events.json";
+const eventExamples = "src/http/document/examples/events.json";
 const written = `${JSON.stringify(exampleEvents(), null, 2)}\n`;
 const areEventsStale = current(eventExamples) !== written;
 // The document reads them.

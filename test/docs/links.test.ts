@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { sectionsOf } from "../../src/api/document/manual/manual.ts";
+import { sectionsOf } from "../../src/http/document/manual/manual.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const files = [

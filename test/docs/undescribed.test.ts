@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { openApiDocument } from "../../src/api/document/openapi.ts";
+import { openApiDocument } from "../../src/http/document/openapi.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { undescribed, withoutExample, type Documented } from "./undescribed.ts";
 

@@ -27,8 +27,8 @@ export const areas: readonly Area[] = [
   },
   {
     name: "client-address",
-    sources: ["src/api/client-address.ts"],
-    stages: [["test/api/client-address.test.ts"]],
+    sources: ["src/http/client-address.ts"],
+    stages: [["test/http/client-address.test.ts"]],
   },
   {
     name: "payments-rules",

@@ -1,6 +1,6 @@
 // Section 5: the two credentials, sessions and the secrets of keys; invalid and hostile inputs are refused.
 import { expect } from "chai";
-import { expectProblem } from "../api/problem.ts";
+import { expectProblem } from "../http/problem.ts";
 import {
   expectStatus,
   password,

@@ -4,8 +4,8 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
-import type { Operation } from "../../src/api/declare/operation.ts";
-import { permissions } from "../../src/api/declare/permissions.ts";
+import type { Operation } from "../../src/http/declare/operation.ts";
+import { permissions } from "../../src/http/declare/permissions.ts";
 import { allOperations } from "../../src/features/index.ts";
 import {
   callExample,
@@ -13,10 +13,10 @@ import {
   exampleOf,
   rightfulKey,
   type Example,
-} from "../api/examples.ts";
-import { openEstate, type Estate } from "../api/estate.ts";
-import { parametersOf } from "../api/declare/operations.ts";
-import { expectProblem } from "../api/problem.ts";
+} from "../http/examples.ts";
+import { openEstate, type Estate } from "../http/estate.ts";
+import { parametersOf } from "../http/declare/operations.ts";
+import { expectProblem } from "../http/problem.ts";
 import { plausible } from "../docs/examples/plausible.ts";
 import type { Answer } from "../support/app.ts";
 import { eachStore } from "../support/store/stores.ts";
@@ -31,7 +31,7 @@ const isOfPeople = ({ access }: Operation) =>
   permissions[access.permission].scopes.length === 0;
 
 /** The examples of the OpenAPI document; `npm run docs:examples` records them with this suite. */
-const examplesFile = new URL("../../src/api/document/examples/operations.json", import.meta.url);
+const examplesFile = new URL("../../src/http/document/examples/operations.json", import.meta.url);
 const isRecording = process.env["TILL_EXAMPLES"] === "write";
 
 const operationOf = (id: string): Operation | undefined =>

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { getSandboxBill, payOnSandbox } from "../../src/features/payments/sandbox/sandbox.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { stateTable } from "../../src/platform/chain/state/network-state.ts";
-import { expectProblem } from "../api/problem.ts";
+import { expectProblem } from "../http/problem.ts";
 import {
   approvedMerchant,
   expectStatus,

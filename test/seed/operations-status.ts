@@ -1,6 +1,6 @@
 // Sections 2, 4.4 and 6: operations status of a server that works, and webhooks with their deliveries.
 import { expect } from "chai";
-import { expectProblem } from "../api/problem.ts";
+import { expectProblem } from "../http/problem.ts";
 import { expectStatus, type Answer } from "../support/app.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";

@@ -1,6 +1,6 @@
 // Sections 2, 3, 4.1 and 4.2: subscriptions, their open invoice, selecting a plan and scheduling a change.
 import { expect } from "chai";
-import { expectProblem } from "../api/problem.ts";
+import { expectProblem } from "../http/problem.ts";
 import { expectStatus, type Answer } from "../support/app.ts";
 import { testFields, type, type Json } from "./fields.ts";
 import type { Caller, World } from "./world.ts";

@@ -1,5 +1,5 @@
-import { openApiDocument } from "../../src/api/document/openapi.ts";
-import { problemsOfAnyRequest } from "../../src/api/declare/problems.ts";
+import { openApiDocument } from "../../src/http/document/openapi.ts";
+import { problemsOfAnyRequest } from "../../src/http/declare/problems.ts";
 import { allOperations } from "../../src/features/index.ts";
 
 interface HeaderObject {

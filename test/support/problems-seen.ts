@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 const seen = new Set<string>();
 
 /**
- * Records a refused request in the file that TILL_TEST_PROBLEMS names. test/api/provoked.ts compares the file with the
+ * Records a refused request in the file that TILL_TEST_PROBLEMS names. test/http/provoked.ts compares the file with the
  * declared problems and reports those that no test provokes.
  */
 export function noteProblem(method: string, path: string, body: unknown): void {

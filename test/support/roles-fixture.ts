@@ -1,4 +1,4 @@
-import type { Role } from "../../src/api/declare/permissions.ts";
+import type { Role } from "../../src/http/declare/permissions.ts";
 import { addMembership } from "../../src/features/members/members.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { register, type Person, type TestApp } from "./app.ts";

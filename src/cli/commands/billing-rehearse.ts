@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { section, type Section } from "../../api/declare/command.ts";
+import { section, type Section } from "../../http/declare/command.ts";
 import { rehearseBilling, type Rehearsal } from "../../compose/rehearse-billing.ts";
 import { requireStoreFile } from "../../compose/store-place.ts";
 import { secretFor } from "../../compose/store-secret.ts";

@@ -1,5 +1,5 @@
 import type { Command as Program } from "commander";
-import type { Column } from "../../api/declare/command.ts";
+import type { Column } from "../../http/declare/command.ts";
 import { didYouMean } from "../../platform/config/files/did-you-mean.ts";
 import { programVersion } from "../../platform/files.ts";
 import { exitCodes, type ExitReason } from "../failures/exit-codes.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { parseBody } from "../../api/declare/request.ts";
+import { parseBody } from "../../http/declare/request.ts";
 import { createApp } from "../../compose/app.ts";
 import { storeName } from "../../compose/store-place.ts";
 import { initializeStore } from "../../features/admin/initialize.ts";

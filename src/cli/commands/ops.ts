@@ -1,4 +1,4 @@
-import { section, type Column } from "../../api/declare/command.ts";
+import { section, type Column } from "../../http/declare/command.ts";
 import { presentOperationsStatus } from "../../features/admin/status/stored-status.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { printRecord } from "../terminal/output.ts";

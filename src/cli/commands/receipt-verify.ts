@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Column } from "../../api/declare/command.ts";
+import type { Column } from "../../http/declare/command.ts";
 import { toIso, second } from "../../kernel/clock.ts";
 import { listReceiptKeys } from "../../features/receipts/keys.ts";
 import { verifySigned, type KeySet, type Verified } from "../../features/receipts/signed-text.ts";

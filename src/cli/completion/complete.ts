@@ -1,5 +1,5 @@
 import type { Argument, Command as Program, Option } from "commander";
-import type { ValueSource } from "../../api/declare/command.ts";
+import type { ValueSource } from "../../http/declare/command.ts";
 import type { LoadOptions } from "../../platform/config/load.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { declarationOf } from "../command-words.ts";

@@ -1,4 +1,4 @@
-import type { ValueSource } from "../../api/declare/command.ts";
+import type { ValueSource } from "../../http/declare/command.ts";
 import { idPrefixes, type IdKind } from "../../kernel/id.ts";
 import { formatMoney, money, settlementAsset } from "../../kernel/money/money.ts";
 import { nearest } from "../../platform/config/files/did-you-mean.ts";

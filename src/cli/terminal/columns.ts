@@ -1,4 +1,4 @@
-import type { AnyColumn, CellValue } from "../../api/declare/command.ts";
+import type { AnyColumn, CellValue } from "../../http/declare/command.ts";
 import { drawBars } from "./drawing/sparkline.ts";
 import { printable } from "./terminal.ts";
 

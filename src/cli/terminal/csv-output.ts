@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { link, open, rename, rm } from "node:fs/promises";
 import type { Writable } from "node:stream";
-import type { CsvContent } from "../../api/declare/operation.ts";
+import type { CsvContent } from "../../http/declare/operation.ts";
 import { csvLine, type CsvCell } from "../../kernel/csv.ts";
 import { UsageError } from "../failures/refusals.ts";
 import { interruptibly } from "../interrupt.ts";

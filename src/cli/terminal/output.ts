@@ -1,4 +1,4 @@
-import type { AnyColumn, Section } from "../../api/declare/command.ts";
+import type { AnyColumn, Section } from "../../http/declare/command.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { cellsOf, fieldOf, titleOf } from "./columns.ts";
 import type { RecordLine, Style, TableColumn } from "./drawing/table.ts";

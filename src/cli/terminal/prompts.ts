@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import type { Person } from "../../api/declare/command.ts";
+import type { Person } from "../../http/declare/command.ts";
 import { Declined, missing, UsageError } from "../failures/refusals.ts";
 import { printable, type Terminal } from "./terminal.ts";
 

@@ -1,6 +1,6 @@
-import { platform } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { operation } from "../../api/declare/operation.ts";
+import { platform } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { operation } from "../../http/declare/operation.ts";
 import {
   getPlatformCharts,
   getPlatformSummary,

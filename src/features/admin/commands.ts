@@ -1,6 +1,6 @@
 import type { App } from "../../app.ts";
 import {
-  commandsOf,
+  command,
   organizationArgument,
   pageFlags,
   section,
@@ -8,7 +8,7 @@ import {
   type CommandCall,
   type CommandFlag,
   type Looked,
-} from "../../api/declare/command.ts";
+} from "../../http/declare/command.ts";
 import { toIsoOrNull } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { verificationStatuses } from "../organizations/rules.ts";
@@ -28,8 +28,6 @@ import {
 } from "./records.ts";
 
 type ShownDetail = ReturnType<typeof presentOrganizationDetail>;
-
-const command = commandsOf<App>();
 
 const neededNote: CommandFlag = {
   flags: "--note <text>",

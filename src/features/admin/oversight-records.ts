@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pageParameters } from "../../api/declare/list.ts";
+import { pageParameters } from "../../http/declare/list.ts";
 import {
   datetime,
   describeFields,
@@ -7,7 +7,7 @@ import {
   listRecord,
   record,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { toIso } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";

@@ -1,5 +1,4 @@
-import type { App } from "../../app.ts";
-import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
+import { command, neededOrganization, pageFlags } from "../../http/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import { paymentSorts } from "../payments/filters.ts";
 import { paymentStatuses } from "../payments/payment-status.ts";
@@ -10,8 +9,6 @@ import {
   presentPlatformPayments,
 } from "./oversight-records.ts";
 import { getOwnedPayment, listOwnedPayments } from "./oversight.ts";
-
-const command = commandsOf<App>();
 
 export const paymentCommands = [
   command({

@@ -1,17 +1,14 @@
-import type { App } from "../../app.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 import { queues } from "../../platform/jobs/queue.ts";
 import { deliveryStatuses } from "../webhooks/status.ts";
 import {
-  commandsOf,
+  command,
   neededOrganization,
   pageFlags,
   type CommandArgument,
-} from "../../api/declare/command.ts";
+} from "../../http/declare/command.ts";
 import { listOwnedDeliveries } from "./oversight.ts";
 import { getFailedJob, listFailedJobs, listQueues, retryJob } from "./queues.ts";
-
-const command = commandsOf<App>();
 
 const job: CommandArgument = {
   name: "job",

@@ -11,8 +11,8 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
-import { pageParameters } from "../../api/declare/list.ts";
+} from "../../http/declare/record.ts";
+import { pageParameters } from "../../http/declare/list.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
   presentSubscription,

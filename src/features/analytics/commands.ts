@@ -1,13 +1,12 @@
-import type { App } from "../../app.ts";
 import {
-  commandsOf,
+  command,
   anyOrganization,
   neededOrganization,
   section,
   type CommandCall,
   type CommandFlag,
   type Section,
-} from "../../api/declare/command.ts";
+} from "../../http/declare/command.ts";
 import { InvalidRequest, invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import {
@@ -40,7 +39,6 @@ type TopRecord = ReturnType<
 >;
 type TopItem = TopRecord["data"][number];
 
-const command = commandsOf<App>();
 const rankings = ["customers", "wallets", "organizations"] as const;
 
 const periodFlags: readonly CommandFlag[] = [

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { limitParameter } from "../../api/declare/list.ts";
-import { instant } from "../../api/declare/record.ts";
+import { limitParameter } from "../../http/declare/list.ts";
+import { instant } from "../../http/declare/record.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../kernel/money/money.ts";
 import { day, hour, type Instant } from "../../kernel/clock.ts";
 import { defineProblem, invalidFields, type FieldError } from "../../kernel/errors.ts";

@@ -7,7 +7,7 @@ import {
   moneyAnswer,
   record,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { toIso } from "../../kernel/clock.ts";
 import { formatMoney } from "../../kernel/money/money.ts";
 import { divideRounded } from "../../kernel/money/ratio.ts";

@@ -6,7 +6,7 @@ import {
   type MembershipAccess,
   type Permission,
   type Scope,
-} from "../../api/declare/permissions.ts";
+} from "../../http/declare/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
 import { minute, toIso, type Instant } from "../../kernel/clock.ts";
 import { defineProblem, invalidField, notFound } from "../../kernel/errors.ts";

@@ -1,7 +1,7 @@
-import { organization, scopes } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { pageParameters } from "../../api/declare/list.ts";
-import { operation } from "../../api/declare/operation.ts";
+import { organization, scopes } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { pageParameters } from "../../http/declare/list.ts";
+import { operation } from "../../http/declare/operation.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { systemContext } from "../../platform/database/database.ts";

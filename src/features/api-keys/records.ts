@@ -10,8 +10,8 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
-import { scopes } from "../../api/declare/permissions.ts";
+} from "../../http/declare/record.ts";
+import { scopes } from "../../http/declare/permissions.ts";
 import type { ApiKeyRow } from "./store.ts";
 
 export const ApiKeyRecord = responseRecord("ApiKey", {

@@ -1,4 +1,4 @@
-import type { Scope } from "../../api/declare/permissions.ts";
+import type { Scope } from "../../http/declare/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";

@@ -1,5 +1,4 @@
-import type { App } from "../../app.ts";
-import { commandsOf } from "../../api/declare/command.ts";
+import { command } from "../../http/declare/command.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import { verifyAuditLog } from "./audit-logs.ts";
 import { presentVerification } from "./records.ts";
@@ -9,8 +8,6 @@ const AuditChainBroken = defineProblem({
   status: 422,
   title: "The hash chain of the audit log is broken",
 });
-
-const command = commandsOf<App>();
 
 export const auditCommands = [
   command({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { createdTimes, pageParameters } from "../../api/declare/list.ts";
+import { createdTimes, pageParameters } from "../../http/declare/list.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { formatHead, type AuditRow } from "../../platform/audit/chain.ts";
@@ -12,7 +12,7 @@ import {
   listRecord,
   presentRow,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 
 const AuditLogRecord = responseRecord("AuditLog", {
   id: id("auditLog"),

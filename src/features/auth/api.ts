@@ -1,7 +1,7 @@
-import { anyCredential, publicAccess } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { operation } from "../../api/declare/operation.ts";
-import { OrganizationSuspended } from "../../api/declare/problems.ts";
+import { anyCredential, publicAccess } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { operation } from "../../http/declare/operation.ts";
+import { OrganizationSuspended } from "../../http/declare/problems.ts";
 import { PasswordsBusy } from "../../platform/secrets/passwords.ts";
 import { InvalidInvitation } from "../members/invitations.ts";
 import { EmailUnavailable, UserNeeded } from "../members/members.ts";

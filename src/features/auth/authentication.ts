@@ -1,6 +1,6 @@
 import { jwtVerify, SignJWT } from "jose";
 import { perApp, type App } from "../../app.ts";
-import type { MembershipAccess } from "../../api/declare/permissions.ts";
+import type { MembershipAccess } from "../../http/declare/permissions.ts";
 import type { UserActor } from "../../kernel/actor.ts";
 import { minute, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";

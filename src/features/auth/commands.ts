@@ -1,11 +1,10 @@
-import type { App } from "../../app.ts";
-import { roles, type Role } from "../../api/declare/permissions.ts";
+import { roles, type Role } from "../../http/declare/permissions.ts";
 import {
-  commandsOf,
+  command,
   statedOrganization,
   pageFlags,
   type CommandCall,
-} from "../../api/declare/command.ts";
+} from "../../http/declare/command.ts";
 import { toIso } from "../../kernel/clock.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
@@ -15,8 +14,6 @@ import { createPasswordReset, getAccount } from "./passwords.ts";
 import { CreateUserRequest } from "./records.ts";
 import { endSession, getSession, listSessions, presentSession } from "./sessions.ts";
 import { createUser, listUsers } from "./users.ts";
-
-const command = commandsOf<App>();
 
 export const userCommands = [
   command({

@@ -1,4 +1,4 @@
-import { addressGroup } from "../../api/client-address.ts";
+import { addressGroup } from "../../http/client-address.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { perApp } from "../../app.ts";

@@ -1,6 +1,6 @@
 import { perApp, type App, type InTx } from "../../app.ts";
-import { addressGroups } from "../../api/client-address.ts";
-import type { Principal } from "../../api/declare/permissions.ts";
+import { addressGroups } from "../../http/client-address.ts";
+import type { Principal } from "../../http/declare/permissions.ts";
 import { day, type Instant } from "../../kernel/clock.ts";
 import { assert, defineProblem, NotFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

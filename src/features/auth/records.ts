@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { roles } from "../../api/declare/permissions.ts";
+import { roles } from "../../http/declare/permissions.ts";
 import {
   datetime,
   describeFields,
@@ -8,7 +8,7 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import {
   MembershipRecord,
@@ -20,7 +20,7 @@ import type { MembershipView, UserView } from "../members/store.ts";
 
 const nameLengthMax = 120;
 
-/** A password in a request; the service enforces the length rules. */
+/** A password in a request; the function enforces the length rules. */
 const password = () => z.string().max(1_024, { error: "is too long" });
 /**
  * Accepts tokens of any plausible length, so that an access token sent by mistake is an invalid token, not a bad

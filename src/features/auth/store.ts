@@ -1,4 +1,4 @@
-import type { Role } from "../../api/declare/permissions.ts";
+import type { Role } from "../../http/declare/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";

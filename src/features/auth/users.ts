@@ -1,5 +1,5 @@
 import type { App } from "../../app.ts";
-import type { Role } from "../../api/declare/permissions.ts";
+import type { Role } from "../../http/declare/permissions.ts";
 import { assert } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";

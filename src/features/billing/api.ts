@@ -1,7 +1,7 @@
-import { authenticated, organization, platform } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { pageParameters } from "../../api/declare/list.ts";
-import { operation } from "../../api/declare/operation.ts";
+import { authenticated, organization, platform } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { pageParameters } from "../../http/declare/list.ts";
+import { operation } from "../../http/declare/operation.ts";
 import type { Id } from "../../kernel/id.ts";
 import { add, formatMoney, parseMoney } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";

@@ -1,12 +1,11 @@
-import type { App } from "../../app.ts";
 import {
-  commandsOf,
+  command,
   neededOrganization,
   anyOrganization,
   pageFlags,
   type CommandCall,
   type CommandFlag,
-} from "../../api/declare/command.ts";
+} from "../../http/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import { BillingBroken } from "./errors.ts";
 import {
@@ -23,8 +22,6 @@ import {
   type SubscriptionFilters,
 } from "./operator/admin-records.ts";
 import { cancelTimes, subscriptionStatuses } from "./status.ts";
-
-const command = commandsOf<App>();
 
 const statusFlag: CommandFlag = {
   flags: "--status <status>",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pageParameters } from "../../api/declare/list.ts";
+import { pageParameters } from "../../http/declare/list.ts";
 import {
   datetime,
   describeFields,
@@ -10,7 +10,7 @@ import {
   requestRecord,
   responseRecord,
   signedMoneyAnswer,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { formatMoney, money, settlementAsset } from "../../kernel/money/money.ts";
 import type { Plan } from "../../platform/config/plans.ts";
 import { lineKinds } from "./charges.ts";

@@ -1,6 +1,6 @@
-import { publicAccess } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { operation } from "../../api/declare/operation.ts";
+import { publicAccess } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { operation } from "../../http/declare/operation.ts";
 import { NetworkNotEnabled } from "../wallets/rules.ts";
 import { TooManyClaims } from "../payments/errors.ts";
 import {

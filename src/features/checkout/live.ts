@@ -1,8 +1,8 @@
 import { perApp } from "../../app.ts";
 import { minute, second } from "../../kernel/clock.ts";
 import { canonicalJson, digest } from "../../kernel/digest.ts";
-import type { EventSink } from "../../api/page.ts";
-import { RateLimited } from "../../api/declare/problems.ts";
+import type { EventSink } from "../../http/page.ts";
+import { RateLimited } from "../../http/declare/problems.ts";
 import { getCheckoutSession } from "./checkouts.ts";
 import type { CheckoutSession } from "./session.ts";
 

@@ -1,14 +1,8 @@
 import { basePathOf, type App } from "../../app.ts";
-import { addressGroup } from "../../api/client-address.ts";
-import {
-  keepPage,
-  pagesOf,
-  type HtmlPage,
-  type PageAnswer,
-  type PageCall,
-} from "../../api/page.ts";
-import { RateLimited } from "../../api/declare/problems.ts";
-import { keepBody } from "../../api/representation.ts";
+import { addressGroup } from "../../http/client-address.ts";
+import { keepPage, page, type HtmlPage, type PageAnswer, type PageCall } from "../../http/page.ts";
+import { RateLimited } from "../../http/declare/problems.ts";
+import { keepBody } from "../../http/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
 import { cleanPasted } from "../../kernel/text.ts";
@@ -49,8 +43,6 @@ import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./session.ts";
 import { hasTestPanel, pressTestPanel, type PanelResult } from "./test-panel.ts";
 import { setRecent } from "../../kernel/memo.ts";
-
-const page = pagesOf<App>();
 
 /** The longest inputs of the refund's form, in characters. */
 const hashLengthMax = 2_048;

@@ -1,4 +1,4 @@
-import { RateLimited } from "../../api/declare/problems.ts";
+import { RateLimited } from "../../http/declare/problems.ts";
 import { day, hour, second, type Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/database.ts";

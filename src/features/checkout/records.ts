@@ -5,7 +5,7 @@ import {
   moneyAnswer,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { walletStandards } from "../../platform/chain/networks.ts";
 import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/records.ts";
 import { claimResults } from "../payments/hash-claims/status.ts";

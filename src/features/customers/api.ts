@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { organization } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { pageParameters } from "../../api/declare/list.ts";
-import { operation } from "../../api/declare/operation.ts";
+import { organization } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { pageParameters } from "../../http/declare/list.ts";
+import { operation } from "../../http/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
   createCustomer,

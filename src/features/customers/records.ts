@@ -11,7 +11,7 @@ import {
   presentRow,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import type { CustomerRow } from "./store.ts";
 
 const nameLengthMax = 200;

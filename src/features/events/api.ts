@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { authenticated, organization } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { operation } from "../../api/declare/operation.ts";
+import { authenticated, organization } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { operation } from "../../http/declare/operation.ts";
 import { eventBody, type EventRow } from "../../platform/events/outbox.ts";
 import {
   getEvent,

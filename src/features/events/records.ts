@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { limitParameter, oneOrMore } from "../../api/declare/list.ts";
-import { datetime, describeFields, id, record, responseRecord } from "../../api/declare/record.ts";
+import { limitParameter, oneOrMore } from "../../http/declare/list.ts";
+import { datetime, describeFields, id, record, responseRecord } from "../../http/declare/record.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 
 /** Maximum length of a cursor in a request; real ones are much shorter. */

@@ -1,8 +1,8 @@
-import { organization, platform } from "../../api/declare/permissions.ts";
-import { operation, type CsvContent, type Group } from "../../api/declare/operation.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { createdTimes } from "../../api/declare/list.ts";
-import { id } from "../../api/declare/record.ts";
+import { organization, platform } from "../../http/declare/permissions.ts";
+import { operation, type CsvContent, type Group } from "../../http/declare/operation.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { createdTimes } from "../../http/declare/list.ts";
+import { id } from "../../http/declare/record.ts";
 import { openExport, readExportQuery, tableExports } from "./exports.ts";
 import type { ExportName } from "./tables.ts";
 

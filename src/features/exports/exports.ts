@@ -1,6 +1,6 @@
 import type { App } from "../../app.ts";
-import type { CsvContent } from "../../api/declare/operation.ts";
-import { momentOf } from "../../api/declare/list.ts";
+import type { CsvContent } from "../../http/declare/operation.ts";
+import { momentOf } from "../../http/declare/list.ts";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { CsvCell } from "../../kernel/csv.ts";
 import { idFloor, type Id } from "../../kernel/id.ts";

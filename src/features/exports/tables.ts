@@ -1,4 +1,4 @@
-import type { CsvColumns } from "../../api/declare/operation.ts";
+import type { CsvColumns } from "../../http/declare/operation.ts";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { CsvCell } from "../../kernel/csv.ts";
 import type { IdKind } from "../../kernel/id.ts";

@@ -1,9 +1,9 @@
 import type * as z from "zod";
-import { organization } from "../../api/declare/permissions.ts";
-import { section } from "../../api/declare/command.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { operation } from "../../api/declare/operation.ts";
-import { money } from "../../api/declare/record.ts";
+import { organization } from "../../http/declare/permissions.ts";
+import { section } from "../../http/declare/command.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { operation } from "../../http/declare/operation.ts";
+import { money } from "../../http/declare/record.ts";
 import type { App } from "../../app.ts";
 import type { Id } from "../../kernel/id.ts";
 import { gauge, type MetricGroup } from "../../platform/metrics/metrics.ts";

@@ -1,8 +1,5 @@
-import type { App } from "../../app.ts";
-import { commandsOf, neededOrganization, section } from "../../api/declare/command.ts";
+import { command, neededOrganization, section } from "../../http/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-
-const command = commandsOf<App>();
 
 export const invoiceCommands = [
   command({

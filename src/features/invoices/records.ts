@@ -15,7 +15,7 @@ import {
   requestRecord,
   responseRecord,
   webAddress,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import {
   anyAddress,
   createdTimes,
@@ -25,7 +25,7 @@ import {
   pageParameters,
   paidTimes,
   transactionHash,
-} from "../../api/declare/list.ts";
+} from "../../http/declare/list.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import {
   formatMoney,
@@ -241,7 +241,7 @@ export const invoiceQuery = {
 };
 const InvoiceQuery = z.strictObject(invoiceQuery);
 
-/** Converts the query for the service. Throws a 400 for a metadata key without a value, or a value without a key. */
+/** Converts the query for the function. Throws a 400 for a metadata key without a value, or a value without a key. */
 export function readInvoiceQuery({
   createdFrom,
   createdTo,

@@ -8,10 +8,10 @@ import {
   scopesMay,
   type Permission,
   type Scope,
-} from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { operation } from "../../api/declare/operation.ts";
-import { datetime, describeFields, id, responseRecord } from "../../api/declare/record.ts";
+} from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { operation } from "../../http/declare/operation.ts";
+import { datetime, describeFields, id, responseRecord } from "../../http/declare/record.ts";
 import { toIsoOrNull } from "../../kernel/clock.ts";
 import { presentUser, UserRecord } from "../members/records.ts";
 import { describeCredential, type CredentialView, type OwnOrganization } from "./me.ts";

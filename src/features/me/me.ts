@@ -1,5 +1,5 @@
 import type { App } from "../../app.ts";
-import type { Principal, Role } from "../../api/declare/permissions.ts";
+import type { Principal, Role } from "../../http/declare/permissions.ts";
 import type { ApiKeyActor } from "../../kernel/actor.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

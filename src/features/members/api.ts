@@ -1,8 +1,8 @@
-import { anyCredential, organization } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { pageParameters } from "../../api/declare/list.ts";
-import { operation } from "../../api/declare/operation.ts";
-import { OrganizationSuspended } from "../../api/declare/problems.ts";
+import { anyCredential, organization } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { pageParameters } from "../../http/declare/list.ts";
+import { operation } from "../../http/declare/operation.ts";
+import { OrganizationSuspended } from "../../http/declare/problems.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import {
   acceptInvitation,

@@ -1,6 +1,6 @@
 import type { App, InTx } from "../../app.ts";
-import type { Principal } from "../../api/declare/permissions.ts";
-import { OrganizationSuspended } from "../../api/declare/problems.ts";
+import type { Principal } from "../../http/declare/permissions.ts";
+import { OrganizationSuspended } from "../../http/declare/problems.ts";
 import { day, toIso, type Instant } from "../../kernel/clock.ts";
 import { Defect, defineProblem, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

@@ -1,6 +1,6 @@
 import type { App, InTx } from "../../app.ts";
-import { Forbidden } from "../../api/declare/problems.ts";
-import type { Role } from "../../api/declare/permissions.ts";
+import { Forbidden } from "../../http/declare/problems.ts";
+import type { Role } from "../../http/declare/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

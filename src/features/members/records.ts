@@ -9,8 +9,8 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
-import { roleCovers, roles, type Role } from "../../api/declare/permissions.ts";
+} from "../../http/declare/record.ts";
+import { roleCovers, roles, type Role } from "../../http/declare/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { InvitationRow, MembershipView, UserView } from "./store.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { authenticated } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { operation } from "../../api/declare/operation.ts";
-import { describeFields, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
+import { authenticated } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { operation } from "../../http/declare/operation.ts";
+import { describeFields, moneyAnswer, responseRecord } from "../../http/declare/record.ts";
 import type { App } from "../../app.ts";
 import { formatMoney, tokenAsset } from "../../kernel/money/money.ts";
 import {

@@ -1,9 +1,9 @@
 import type { App } from "../../app.ts";
-import { authenticated, organization } from "../../api/declare/permissions.ts";
-import type { CommandCall } from "../../api/declare/command.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { pageParameters } from "../../api/declare/list.ts";
-import { operation } from "../../api/declare/operation.ts";
+import { authenticated, organization } from "../../http/declare/permissions.ts";
+import type { CommandCall } from "../../http/declare/command.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { pageParameters } from "../../http/declare/list.ts";
+import { operation } from "../../http/declare/operation.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { readOptionList } from "./option-list.ts";

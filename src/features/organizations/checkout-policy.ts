@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { id, requestRecord } from "../../api/declare/record.ts";
+import { id, requestRecord } from "../../http/declare/record.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parseUrl } from "../../kernel/url.ts";

@@ -1,6 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
-import { OrganizationSuspended, suspendedAdvice } from "../../api/declare/problems.ts";
+import { OrganizationSuspended, suspendedAdvice } from "../../http/declare/problems.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
 import type { OrganizationRow } from "./store.ts";
 

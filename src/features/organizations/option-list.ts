@@ -1,4 +1,4 @@
-import type { CommandCall } from "../../api/declare/command.ts";
+import type { CommandCall } from "../../http/declare/command.ts";
 
 /**
  * Reads payment options as people write them: `tron/USDT ethereum/USDC/wal_…`. Missing parts stay empty, and their

@@ -1,6 +1,6 @@
-import { Forbidden } from "../../api/declare/problems.ts";
+import { Forbidden } from "../../http/declare/problems.ts";
 import type { App, InTx } from "../../app.ts";
-import type { Principal } from "../../api/declare/permissions.ts";
+import type { Principal } from "../../http/declare/permissions.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { defineProblem, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";

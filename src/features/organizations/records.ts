@@ -12,7 +12,7 @@ import {
   requestRecord,
   responseRecord,
   webAddress,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { logoBytesMax, logoPath } from "./logos.ts";
 import { originList, paymentOptionsInput } from "./checkout-policy.ts";
 import { latePaymentRules, lateWindowDays, verificationStatuses } from "./rules.ts";

@@ -1,4 +1,4 @@
-import { AllowanceUsed } from "../../api/declare/problems.ts";
+import { AllowanceUsed } from "../../http/declare/problems.ts";
 import type { App, InTx } from "../../app.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { defineProblem, invalidField } from "../../kernel/errors.ts";

@@ -1,5 +1,4 @@
-import type { App } from "../../app.ts";
-import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
+import { command, neededOrganization, pageFlags } from "../../http/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage } from "../../kernel/page.ts";
 import { paymentOptionsFlag, readOptionFlag } from "../organizations/option-list.ts";
@@ -16,8 +15,6 @@ import {
   presentPaymentLink,
   type PaymentLinkView,
 } from "./records.ts";
-
-const command = commandsOf<App>();
 
 const present = (link: PaymentLinkView) => Promise.resolve(presentPaymentLink(link));
 

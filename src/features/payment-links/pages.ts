@@ -1,5 +1,5 @@
 import { basePathOf, type App } from "../../app.ts";
-import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
+import { page, type PageAnswer, type PageCall } from "../../http/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, Problem } from "../../kernel/errors.ts";
 import { StoreUnavailable } from "../../platform/database/errors.ts";
@@ -14,8 +14,6 @@ import {
   type PublicLink,
 } from "./payment-links.ts";
 import type { LinkTerms } from "./terms.ts";
-
-const page = pagesOf<App>();
 
 export const paymentLinkPages = [
   page({ method: "GET", path: "/link/{paymentLinkId}", limit: "checkout", handle: showForm }),

@@ -1,6 +1,6 @@
 import type { App } from "../../app.ts";
 import type { z } from "zod";
-import { addressGroups } from "../../api/client-address.ts";
+import { addressGroups } from "../../http/client-address.ts";
 import { hour } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import { idPattern, type Id } from "../../kernel/id.ts";

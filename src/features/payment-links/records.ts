@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pageParameters } from "../../api/declare/list.ts";
+import { pageParameters } from "../../http/declare/list.ts";
 import {
   datetime,
   describeFields,
@@ -9,7 +9,7 @@ import {
   presentRow,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { CreateInvoiceRequest } from "../invoices/records.ts";
 import { linkLimitNames } from "../invoices/errors.ts";
 import { UsualPaymentOptionRecord } from "../organizations/records.ts";

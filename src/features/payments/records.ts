@@ -9,7 +9,7 @@ import {
   presentRow,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import {
   anyAddress,
   createdTimes,
@@ -19,7 +19,7 @@ import {
   pageParameters,
   paidTimes,
   transactionHash,
-} from "../../api/declare/list.ts";
+} from "../../http/declare/list.ts";
 import type { FoundAddress } from "../../platform/chain/kinds.ts";
 import { paymentSorts } from "./filters.ts";
 import { paymentSources, paymentStatuses } from "./payment-status.ts";
@@ -122,7 +122,7 @@ interface PaymentQuery {
   readonly fromAddress?: FoundAddress | undefined;
 }
 
-/** Converts the query to the form that the service takes. */
+/** Converts the query to the form that the function takes. */
 export function readPaymentQuery<Q extends PaymentQuery>({
   createdFrom,
   createdTo,

@@ -1,5 +1,5 @@
 import type { App } from "../../app.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { minute } from "../../kernel/clock.ts";
 import { systemContext } from "../../platform/database/database.ts";
 import type { Worker } from "../../platform/jobs/background.ts";

@@ -1,5 +1,4 @@
-import type { App } from "../../app.ts";
-import { commandsOf, type Column } from "../../api/declare/command.ts";
+import { command, type Column } from "../../http/declare/command.ts";
 import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { defineProblem, NotFound } from "../../kernel/errors.ts";
 import { formatRate } from "../../kernel/money/ratio.ts";
@@ -11,8 +10,6 @@ const RatesIncomplete = defineProblem({
   status: 503,
   title: "Some rates are unavailable",
 });
-
-const command = commandsOf<App>();
 
 const reading = (one: Reading | null) =>
   one === null

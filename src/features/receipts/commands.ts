@@ -1,9 +1,6 @@
-import type { App } from "../../app.ts";
-import { commandsOf, section } from "../../api/declare/command.ts";
+import { command, section } from "../../http/declare/command.ts";
 import { listReceiptKeys, rotateReceiptKey } from "./keys.ts";
 import type { KeySet } from "./signed-text.ts";
-
-const command = commandsOf<App>();
 
 /** Returns the id of the key that signs now. */
 function currentId({ keys }: KeySet): string | null {

@@ -1,19 +1,11 @@
 import { basePathOf, type App } from "../../app.ts";
-import {
-  keepPage,
-  pagesOf,
-  type HtmlPage,
-  type PageAnswer,
-  type PageCall,
-} from "../../api/page.ts";
+import { keepPage, page, type HtmlPage, type PageAnswer, type PageCall } from "../../http/page.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { makeVerifyPage, type Verification } from "../checkout/page/verify-page.ts";
 import { readLanguage } from "../checkout/page/languages.ts";
 import { listReceiptKeys } from "./keys.ts";
 import { signReceipt } from "./receipts.ts";
 import { checkSigned, signedTextMax, type Verified } from "./signed-text.ts";
-
-const page = pagesOf<App>();
 
 export const receiptPages = [
   page({ method: "GET", path: "/.well-known/jwks.json", limit: null, handle: showKeys }),

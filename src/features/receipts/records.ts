@@ -1,5 +1,10 @@
 import * as z from "zod";
-import { datetime, describeFields, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
+import {
+  datetime,
+  describeFields,
+  moneyAnswer,
+  responseRecord,
+} from "../../http/declare/record.ts";
 
 const issued = {
   iss: z.string().meta({ description: "The base URL of the instance that signed." }),

@@ -1,7 +1,7 @@
 import type { App } from "../../app.ts";
 import { refundStatuses } from "./status.ts";
 import {
-  commandsOf,
+  command,
   neededOrganization,
   neededReason,
   pageFlags,
@@ -11,7 +11,7 @@ import {
   type CommandArgument,
   type CommandCall,
   type Looked,
-} from "../../api/declare/command.ts";
+} from "../../http/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { HeldRefund, RefundView } from "./records.ts";
 import {
@@ -22,8 +22,6 @@ import {
   rejectRefund,
   sendRefund,
 } from "./refunds.ts";
-
-const command = commandsOf<App>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pageParameters } from "../../api/declare/list.ts";
+import { pageParameters } from "../../http/declare/list.ts";
 import {
   datetime,
   describeFields,
@@ -12,7 +12,7 @@ import {
   presentRow,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { matchRules } from "../payments/payment-status.ts";
 import { refundRefusals, refundSources, refundStatuses, type RefundRefusal } from "./status.ts";
 import { toIso, type Instant } from "../../kernel/clock.ts";
@@ -92,7 +92,7 @@ export const refundQuery = {
 };
 export const RefundQuery = z.strictObject(refundQuery);
 
-/** An address as people paste it; the service parses it for the payment's network. */
+/** An address as people paste it; the function parses it for the payment's network. */
 export const refundAddress = () => z.string().min(1).max(addressLengthMax);
 
 export const refundHash = () => z.string().min(1).max(hashLengthMax);

@@ -1,4 +1,4 @@
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { figuresWorker } from "./roll-up.ts";
 
 export const usageModule: FeatureModule = {

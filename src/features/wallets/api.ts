@@ -1,6 +1,6 @@
-import { organization } from "../../api/declare/permissions.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { operation } from "../../api/declare/operation.ts";
+import { organization } from "../../http/declare/permissions.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { operation } from "../../http/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { walletChecks } from "./checks.ts";
 import { listDefaultWallets, setDefaultWallet } from "./defaults.ts";

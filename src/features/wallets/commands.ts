@@ -1,11 +1,9 @@
 import type { App } from "../../app.ts";
-import { commandsOf, neededOrganization, type CommandCall } from "../../api/declare/command.ts";
+import { command, neededOrganization, type CommandCall } from "../../http/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import { listDefaultWallets, setDefaultWallet } from "./defaults.ts";
 import { presentDefaultWallet, presentWallet, SetDefaultWalletRequest, useOf } from "./records.ts";
 import { getAnyWallet, getWallet, releaseWallet } from "./wallets.ts";
-
-const command = commandsOf<App>();
 
 /** Returns the network of a call about default wallets: the named one, or that of the named wallet. */
 async function networkOf(app: App, call: CommandCall): Promise<string | undefined> {

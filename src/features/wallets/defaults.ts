@@ -1,5 +1,5 @@
 import type { App } from "../../app.ts";
-import { Forbidden } from "../../api/declare/problems.ts";
+import { Forbidden } from "../../http/declare/problems.ts";
 import { invalidField, NotFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Network } from "../../platform/chain/networks.ts";

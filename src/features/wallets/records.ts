@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pageParameters } from "../../api/declare/list.ts";
+import { pageParameters } from "../../http/declare/list.ts";
 import {
   datetime,
   describeFields,
@@ -9,7 +9,7 @@ import {
   presentRow,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
+} from "../../http/declare/record.ts";
 import { hasWideGap } from "./rules.ts";
 import type { DefaultWallets, WalletView } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import type { App, InTx } from "../../app.ts";
-import { OrganizationSuspended, suspendedAdvice } from "../../api/declare/problems.ts";
+import { OrganizationSuspended, suspendedAdvice } from "../../http/declare/problems.ts";
 import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";

@@ -1,11 +1,11 @@
 import type { App } from "../../app.ts";
 import * as z from "zod";
-import { organization } from "../../api/declare/permissions.ts";
-import { section, type CommandCall, type OwnFlag } from "../../api/declare/command.ts";
-import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import { pageParameters } from "../../api/declare/list.ts";
-import { operation } from "../../api/declare/operation.ts";
-import { id } from "../../api/declare/record.ts";
+import { organization } from "../../http/declare/permissions.ts";
+import { section, type CommandCall, type OwnFlag } from "../../http/declare/command.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
+import { pageParameters } from "../../http/declare/list.ts";
+import { operation } from "../../http/declare/operation.ts";
+import { id } from "../../http/declare/record.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";

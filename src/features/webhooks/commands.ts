@@ -1,15 +1,15 @@
 import * as z from "zod";
-import { id, instant } from "../../api/declare/record.ts";
+import { id, instant } from "../../http/declare/record.ts";
 import type { App } from "../../app.ts";
 import {
-  commandsOf,
+  command,
   Interrupted,
   neededOrganization,
   section,
   type CommandArgument,
   type CommandCall,
   type Summary,
-} from "../../api/declare/command.ts";
+} from "../../http/declare/command.ts";
 import { defineProblem, InvalidRequest, Problem } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import {
@@ -20,8 +20,6 @@ import {
 } from "./deliveries.ts";
 import type { DeliveryView, ReplayPeriod } from "./delivery/store.ts";
 import { eventColumn, presentAttempt, presentDelivery } from "./records.ts";
-
-const command = commandsOf<App>();
 
 const deliveryArgument: CommandArgument = {
   name: "webhookDeliveryId",

@@ -10,8 +10,8 @@ import {
   record,
   requestRecord,
   responseRecord,
-} from "../../api/declare/record.ts";
-import { pageParameters } from "../../api/declare/list.ts";
+} from "../../http/declare/record.ts";
+import { pageParameters } from "../../http/declare/list.ts";
 import { hour, second, toIsoOrNull, type Instant } from "../../kernel/clock.ts";
 import { failureKinds } from "../../platform/outbound/failure.ts";
 import { suggestion } from "../../platform/config/files/did-you-mean.ts";

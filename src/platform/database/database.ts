@@ -47,7 +47,7 @@ export interface Reader {
   ): Promise<RowOf<T> | null>;
 }
 
-/** The context of a write. Every service receives it, and the transaction passes it to the journal. */
+/** The context of a write. Every function that writes receives it, and the transaction passes it to the journal. */
 export interface WriteContext {
   readonly actor: Actor;
   /** The id of the request that caused the write; null for background work. */

@@ -167,7 +167,7 @@ function busy(): InstanceType<typeof PasswordsBusy> {
 }
 
 /**
- * Creates the password service. Hashing is slow on purpose; limits on concurrent and waiting hashes keep a flood of
+ * Creates the hashing of passwords. It is slow on purpose; limits on concurrent and waiting hashes keep a flood of
  * logins from starving other work.
  */
 export function createPasswords(

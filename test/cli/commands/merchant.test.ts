@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { getInvoice } from "../../../src/features/invoices/invoices.ts";
 import { listPayments } from "../../../src/features/payments/payments.ts";
 import { AdminPaymentListRecord } from "../../../src/features/admin/oversight-records.ts";
-import { scopes } from "../../../src/api/declare/permissions.ts";
+import { scopes } from "../../../src/http/declare/permissions.ts";
 import { ApiKeyListRecord } from "../../../src/features/api-keys/records.ts";
 import {
   InvoiceListRecord,

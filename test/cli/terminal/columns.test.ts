@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Column } from "../../../src/api/declare/command.ts";
+import type { Column } from "../../../src/http/declare/command.ts";
 import { cellsOf, titleOf } from "../../../src/cli/terminal/columns.ts";
 
 interface Item {

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect } from "chai";
-import { Interrupted } from "../../../src/api/declare/command.ts";
+import { Interrupted } from "../../../src/http/declare/command.ts";
 import { printCsv } from "../../../src/cli/terminal/csv-output.ts";
 import { startProgress } from "../../../src/cli/terminal/progress.ts";
-import type { CsvContent } from "../../../src/api/declare/operation.ts";
+import type { CsvContent } from "../../../src/http/declare/operation.ts";
 import type { CsvCell } from "../../../src/kernel/csv.ts";
 import { screen } from "./screen.ts";
 

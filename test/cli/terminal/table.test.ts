@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
-import { section, type AnyColumn } from "../../../src/api/declare/command.ts";
+import { section, type AnyColumn } from "../../../src/http/declare/command.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import {
   alignDecimals,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { openApiDocument } from "../../../src/api/document/openapi.ts";
+import { openApiDocument } from "../../../src/http/document/openapi.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { breakingChanges, contractOf, notCalledOut, type Contract } from "./breaking-changes.ts";
 

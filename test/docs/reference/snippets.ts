@@ -1,6 +1,6 @@
 // Writes the recorded call of an operation as a program in curl, TypeScript, Python and PHP.
-import type { Operation } from "../../../src/api/declare/operation.ts";
-import type { OperationExample } from "../../../src/api/document/openapi.ts";
+import type { Operation } from "../../../src/http/declare/operation.ts";
+import type { OperationExample } from "../../../src/http/document/openapi.ts";
 import { clientName, listedValues } from "../client/generate-client.ts";
 import { formatted } from "../../support/formatted.ts";
 import type { Schema } from "./fields.ts";

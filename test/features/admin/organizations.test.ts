@@ -1,6 +1,6 @@
 // An organization as the platform reads it, over HTTP on both databases.
 import { expect } from "chai";
-import { expectProblem } from "../../api/problem.ts";
+import { expectProblem } from "../../http/problem.ts";
 import { approvedMerchant, expectStatus, register, type Person } from "../../support/app.ts";
 import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { xpubs } from "../../support/merchants.ts";

@@ -1,6 +1,6 @@
 // The platform admins' view across organizations, over HTTP on both databases.
 import { expect } from "chai";
-import { expectProblem } from "../../api/problem.ts";
+import { expectProblem } from "../../http/problem.ts";
 import {
   approvedMerchant,
   expectStatus,

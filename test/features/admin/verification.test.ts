@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { expectProblem } from "../../api/problem.ts";
+import { expectProblem } from "../../http/problem.ts";
 import {
   expectStatus,
   legalFields,

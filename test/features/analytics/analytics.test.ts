@@ -1,14 +1,14 @@
 // Analytics over HTTP, on both databases: figures that were worked out by hand, and everything that is refused.
 import { expect } from "chai";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
-import { roles } from "../../../src/api/declare/permissions.ts";
+import { roles } from "../../../src/http/declare/permissions.ts";
 import { organizations } from "../../../src/features/organizations/store.ts";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { approve, platformKey } from "../../support/platform.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";
-import { placeOf, type FieldFault } from "../../api/problem.ts";
+import { placeOf, type FieldFault } from "../../http/problem.ts";
 
 /** Of 2026. */
 const on = (month: number, date: number, hours = 0, minutes = 0) =>

@@ -6,7 +6,7 @@ import {
   flushLastUses,
   createApiKey,
 } from "../../../src/features/api-keys/api-keys.ts";
-import { scopes } from "../../../src/api/declare/permissions.ts";
+import { scopes } from "../../../src/http/declare/permissions.ts";
 import type { OperatorActor } from "../../../src/kernel/actor.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -28,7 +28,7 @@ import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
-import { expectProblem, pointersOf } from "../../api/problem.ts";
+import { expectProblem, pointersOf } from "../../http/problem.ts";
 
 const operator: OperatorActor = { type: "operator", id: null, label: "tests@localhost" };
 

@@ -1,6 +1,6 @@
 // The list of API keys over HTTP, on both databases.
 import { expect } from "chai";
-import { roles } from "../../../src/api/declare/permissions.ts";
+import { roles } from "../../../src/http/declare/permissions.ts";
 import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
 import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { eachStore } from "../../support/store/stores.ts";

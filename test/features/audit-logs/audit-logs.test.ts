@@ -1,7 +1,7 @@
 // The audit log over HTTP, on both databases: who may read which entries, and which filters find them.
 import { expect } from "chai";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
-import { roles } from "../../../src/api/declare/permissions.ts";
+import { roles } from "../../../src/http/declare/permissions.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { minute, second, systemClock } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
@@ -22,7 +22,7 @@ import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
-import { pointersOf } from "../../api/problem.ts";
+import { pointersOf } from "../../http/problem.ts";
 
 interface Entry {
   readonly id: string;

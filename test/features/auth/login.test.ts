@@ -15,7 +15,7 @@ import { countRows } from "../../support/store/dump.ts";
 import { anyServed } from "../../support/served.ts";
 import { countStatements } from "../../support/store/statement-counter.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import { expectProblem, withoutRequest } from "../../api/problem.ts";
+import { expectProblem, withoutRequest } from "../../http/problem.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 
 const wrong = "not the password of anybody";

@@ -11,7 +11,7 @@ import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { expectProblem } from "../../api/problem.ts";
+import { expectProblem } from "../../http/problem.ts";
 import { password, register } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachServed } from "../../support/served.ts";

@@ -18,7 +18,7 @@ import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import { expectProblem, withoutRequest } from "../../api/problem.ts";
+import { expectProblem, withoutRequest } from "../../http/problem.ts";
 
 async function login(app: TestApp, person: Person): Promise<{ access: string; refresh: string }> {
   const answer = await app.request("POST", "/v1/auth/login", {

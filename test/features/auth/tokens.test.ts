@@ -5,7 +5,7 @@ import { minute } from "../../../src/kernel/clock.ts";
 import { deriveKey } from "../../../src/platform/secrets/server-secret.ts";
 import { password, register, type Person } from "../../support/app.ts";
 import { anyServed } from "../../support/served.ts";
-import { expectProblem, withoutRequest } from "../../api/problem.ts";
+import { expectProblem, withoutRequest } from "../../http/problem.ts";
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 

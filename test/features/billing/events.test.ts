@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
-import { openApiDocument } from "../../../src/api/document/openapi.ts";
+import { openApiDocument } from "../../../src/http/document/openapi.ts";
 import { watchUsage } from "../../../src/features/billing/subscriptions/usage-watch.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { eventCatalogue } from "../../../src/platform/events/catalogue.ts";

@@ -3,18 +3,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
 import Koa from "koa";
-import { createIdempotency } from "../../../src/api/pipeline/idempotency.ts";
+import { createIdempotency } from "../../../src/http/pipeline/idempotency.ts";
 import {
   answerProblems,
   identifyRequest,
   mountPages,
   refuseMethods,
   secureHeaders,
-} from "../../../src/api/http.ts";
-import type { RequestState } from "../../../src/api/pipeline/exchange.ts";
-import { mountOperations } from "../../../src/api/pipeline/mount.ts";
-import { createRateLimiter } from "../../../src/api/pipeline/rate-limits.ts";
-import { representAnswers } from "../../../src/api/representation.ts";
+} from "../../../src/http/http.ts";
+import type { RequestState } from "../../../src/http/pipeline/exchange.ts";
+import { mountOperations } from "../../../src/http/pipeline/mount.ts";
+import { createRateLimiter } from "../../../src/http/pipeline/rate-limits.ts";
+import { representAnswers } from "../../../src/http/representation.ts";
 import { checkoutOperations } from "../../../src/features/checkout/api.ts";
 import { checkoutPageToken } from "../../../src/features/checkout/checkouts.ts";
 import { keepCheckouts, keptCheckoutsOf } from "../../../src/features/checkout/kept.ts";

@@ -5,7 +5,7 @@ import {
   versionOf,
   type LiveStreams,
 } from "../../../src/features/checkout/live.ts";
-import type { EventSink } from "../../../src/api/page.ts";
+import type { EventSink } from "../../../src/http/page.ts";
 import { checkoutId, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
 

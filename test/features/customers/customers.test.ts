@@ -1,7 +1,7 @@
 // Customers over HTTP, on both databases: what is ordinary, what is wrong, and what is hostile.
 import { expect } from "chai";
 import { updateCustomer } from "../../../src/features/customers/customers.ts";
-import { roles } from "../../../src/api/declare/permissions.ts";
+import { roles } from "../../../src/http/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import {
@@ -15,7 +15,7 @@ import {
 import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
-import { placeOf, type FieldFault } from "../../api/problem.ts";
+import { placeOf, type FieldFault } from "../../http/problem.ts";
 
 const many = testsAll ? 250 : 50;
 

@@ -4,7 +4,7 @@ import { createRelay } from "../../../src/platform/events/outbox.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { expectProblem, pointersOf } from "../../api/problem.ts";
+import { expectProblem, pointersOf } from "../../http/problem.ts";
 import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { eachServed } from "../../support/served.ts";

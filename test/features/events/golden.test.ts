@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import { announceAuditHead } from "../../../src/features/audit-logs/audit-logs.ts";
 import { setOrganizationStatus } from "../../../src/features/organizations/organizations.ts";
-import { openApiDocument } from "../../../src/api/document/openapi.ts";
+import { openApiDocument } from "../../../src/http/document/openapi.ts";
 import { watchCapacity } from "../../../src/features/invoices/capacity/watch.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";

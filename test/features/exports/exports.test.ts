@@ -1,6 +1,6 @@
 // CSV exports over HTTP: complete, equal to the API's records, confined to an organization, recorded.
 import { expect } from "chai";
-import type { CsvColumns } from "../../../src/api/declare/operation.ts";
+import type { CsvColumns } from "../../../src/http/declare/operation.ts";
 import { openExport, tableExports } from "../../../src/features/exports/exports.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { encodeAmount } from "../../../src/platform/database/schema/table.ts";
@@ -10,8 +10,8 @@ import { expectStatus, type Answer } from "../../support/app.ts";
 import { appOf } from "../../support/context.ts";
 import { enabledNetworks } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openEstate, type Estate } from "../../api/estate.ts";
-import { expectProblem } from "../../api/problem.ts";
+import { openEstate, type Estate } from "../../http/estate.ts";
+import { expectProblem } from "../../http/problem.ts";
 
 type Rows = readonly Readonly<Record<string, string>>[];
 

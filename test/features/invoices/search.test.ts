@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { invoices, invoiceTerms } from "../../../src/features/invoices/table.ts";
 import { metadataTerm } from "../../../src/kernel/search.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
-import { pointersOf } from "../../api/problem.ts";
+import { pointersOf } from "../../http/problem.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

@@ -1,6 +1,6 @@
 // Invitations over HTTP, on both databases: one token, one address, one use, and no way round the roles.
 import { expect } from "chai";
-import { roles, type Role } from "../../../src/api/declare/permissions.ts";
+import { roles, type Role } from "../../../src/http/declare/permissions.ts";
 import { invitationStatus } from "../../../src/features/members/records.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
@@ -15,7 +15,7 @@ import {
 } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import { expectProblem, placeOf } from "../../api/problem.ts";
+import { expectProblem, placeOf } from "../../http/problem.ts";
 
 let invited = 0;
 const newAddress = () => `invited${String((invited += 1))}@example.com`;

@@ -1,7 +1,7 @@
 // Members over HTTP, on both databases: who may give and take which role, and that an owner always stays.
 import { expect } from "chai";
 import { returnedMembers } from "../../../src/features/members/store.ts";
-import { roles, type Role } from "../../../src/api/declare/permissions.ts";
+import { roles, type Role } from "../../../src/http/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
   expectStatus,

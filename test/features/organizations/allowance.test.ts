@@ -5,7 +5,7 @@ import {
   unapprovedDraftsMax,
 } from "../../../src/features/organizations/verification.ts";
 import { organizationAllowances } from "../../../src/features/organizations/store.ts";
-import { expectProblem } from "../../api/problem.ts";
+import { expectProblem } from "../../http/problem.ts";
 import { expectStatus, register, startApp, type Answer, type Person } from "../../support/app.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";

@@ -5,7 +5,7 @@ import { platformAdmin } from "../../support/platform.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
 import { eachServed } from "../../support/served.ts";
 import { takeTurns } from "../../support/store/stores.ts";
-import { expectProblem } from "../../api/problem.ts";
+import { expectProblem } from "../../http/problem.ts";
 
 eachServed("the logo and the color of an organization", (served) => {
   const it = takeTurns(served.store);

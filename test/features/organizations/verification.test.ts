@@ -12,7 +12,7 @@ import { countRows } from "../../support/store/dump.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
-import { expectProblem } from "../../api/problem.ts";
+import { expectProblem } from "../../http/problem.ts";
 
 type Decision = "approve" | "reject" | "request_changes";
 

@@ -5,7 +5,7 @@ import { events } from "../../../src/platform/events/outbox.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
-import { expectProblem } from "../../api/problem.ts";
+import { expectProblem } from "../../http/problem.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
 

@@ -12,7 +12,7 @@ import { createIds } from "../../../src/kernel/id.ts";
 import type { Reader } from "../../../src/platform/database/database.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { pointersOf } from "../../api/problem.ts";
+import { pointersOf } from "../../http/problem.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { platformKey } from "../../support/platform.ts";

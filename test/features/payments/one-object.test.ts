@@ -4,7 +4,7 @@ import type { Id } from "../../../src/kernel/id.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openEstate, type Estate } from "../../api/estate.ts";
+import { openEstate, type Estate } from "../../http/estate.ts";
 import type { Json, Merchant } from "./ledger/counter.ts";
 
 eachStore("An object read by its id", (store) => {

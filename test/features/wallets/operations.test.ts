@@ -3,7 +3,7 @@ import { approvedMerchant, expectStatus, type Person } from "../../support/app.t
 import { colleague } from "../../support/roles-fixture.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachServed } from "../../support/served.ts";
-import { expectProblem, withoutRequest } from "../../api/problem.ts";
+import { expectProblem, withoutRequest } from "../../http/problem.ts";
 
 eachServed("one wallet", (served) => {
   let merchant: Person & { readonly key: string };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import { roles } from "../../../src/api/declare/permissions.ts";
+import { roles } from "../../../src/http/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { events } from "../../../src/platform/events/outbox.ts";

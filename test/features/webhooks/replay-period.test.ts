@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { DeliveryView } from "../../../src/features/webhooks/delivery/store.ts";
-import type { CommandCall } from "../../../src/api/declare/command.ts";
+import type { CommandCall } from "../../../src/http/declare/command.ts";
 import {
   faultOf,
   periodOf,

@@ -6,7 +6,7 @@ import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { expectProblem, pointersOf, withoutRequest } from "../../api/problem.ts";
+import { expectProblem, pointersOf, withoutRequest } from "../../http/problem.ts";
 import { startReceiver as startRecorder, type Receiver } from "../../platform/outbound/receiver.ts";
 import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
 import { colleague } from "../../support/roles-fixture.ts";

@@ -4,8 +4,8 @@ import pg from "pg";
 import { Sequelize } from "sequelize";
 import sqlite3 from "sqlite3";
 import { allOperations } from "../../../src/features/index.ts";
-import { callExample, exampleOf } from "../../api/examples.ts";
-import { openEstate } from "../../api/estate.ts";
+import { callExample, exampleOf } from "../../http/examples.ts";
+import { openEstate } from "../../http/estate.ts";
 import { eachStore } from "../../support/store/stores.ts";
 
 type Method = (this: object, ...given: unknown[]) => unknown;

@@ -1,7 +1,7 @@
 // Every list and every figure with 20,000 invoices: each of their statements uses an index, and none is slow. In full:
 // npm run prove:lists.
 import { expect } from "chai";
-import type { Operation } from "../../../src/api/declare/operation.ts";
+import type { Operation } from "../../../src/http/declare/operation.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { toIso } from "../../../src/kernel/clock.ts";
 import { expectStatus } from "../../support/app.ts";

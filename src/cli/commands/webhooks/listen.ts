@@ -11,7 +11,7 @@ import {
   CreateWebhookEndpointRequest,
   type CreateWebhookEndpointInput,
 } from "../../../features/webhooks/records.ts";
-import { parseBody } from "../../../api/declare/request.ts";
+import { parseBody } from "../../../http/declare/request.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { WriteContext } from "../../../platform/database/database.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import type { Column } from "../../../api/declare/command.ts";
+import type { Column } from "../../../http/declare/command.ts";
 import { systemClock, second } from "../../../kernel/clock.ts";
 import { defineProblem } from "../../../kernel/errors.ts";
 import {

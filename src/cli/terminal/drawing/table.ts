@@ -1,5 +1,5 @@
 import Table from "cli-table3";
-import type { AnyColumn } from "../../../api/declare/command.ts";
+import type { AnyColumn } from "../../../http/declare/command.ts";
 import { day, hour, minute, second, type Instant } from "../../../kernel/clock.ts";
 import { fieldOf, rawCellsOf, titleOf } from "../columns.ts";
 import { drawBars } from "./sparkline.ts";

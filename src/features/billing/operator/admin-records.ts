@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { pageParameters } from "../../../api/declare/list.ts";
+import { pageParameters } from "../../../http/declare/list.ts";
 import {
   datetime,
   describeFields,
@@ -13,7 +13,7 @@ import {
   requestRecord,
   responseRecord,
   signedMoneyAnswer,
-} from "../../../api/declare/record.ts";
+} from "../../../http/declare/record.ts";
 import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
 import {
   formatMoney,
@@ -42,7 +42,7 @@ const reasonLengthMax = 500;
 const periodsMax = 1_200;
 const tokenLengthMax = 20;
 
-/** The service refuses unknown currencies. */
+/** The function refuses unknown currencies. */
 const currency = () => z.string().min(1).max(tokenLengthMax);
 const signedMoney = () =>
   z.string().regex(signedMoneyPattern, { error: 'must be decimal text such as "-4.10"' });

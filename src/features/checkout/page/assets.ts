@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { keepBody, keepText, type KeptBody } from "../../../api/representation.ts";
+import { keepBody, keepText, type KeptBody } from "../../../http/representation.ts";
 import { programFile } from "../../../platform/files.ts";
 
 /** A static file of the pages. Its name contains a hash of its content, so browsers can cache it forever. */
@@ -71,11 +71,9 @@ function findColored(name: string): KeptBody | null {
   return keepText(styleSheet.type, accentStyle(`#${color}`) + styleSheet.body);
 }
 
-/**
- * A merchant's accent color on the page. Buttons have the color itself, with black or white letters. Text has a shade of
- * it: the color is mixed with black on light ground, or with white on dark ground, until it has the contrast of WCAG 2.2
- * AA (1.4.3).
- */
+// A merchant's accent color on the page. Buttons have the color itself, with black or white letters. Text has a shade of
+// it: the color is mixed with black on light ground, or with white on dark ground, until it has the contrast of WCAG 2.2
+// AA (1.4.3).
 
 /** Red, green and blue, each from 0 to 255. */
 type Color = readonly [number, number, number];

@@ -1,4 +1,4 @@
-import type { HtmlPage } from "../../../api/page.ts";
+import type { HtmlPage } from "../../../http/page.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { styleSheetFor } from "./assets.ts";
 import { fill, formatPrice, type Catalogue } from "./catalogue.ts";

@@ -1,5 +1,5 @@
 import { basePathOf, type App } from "../../../app.ts";
-import type { PageProblem, ProblemPage } from "../../../api/page.ts";
+import type { PageProblem, ProblemPage } from "../../../http/page.ts";
 import { fill, formatDuration, type Catalogue } from "./catalogue.ts";
 import { languageLinks, readLanguage } from "./languages.ts";
 import { second } from "../../../kernel/clock.ts";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
-import type { HtmlPage } from "../../../api/page.ts";
+import type { HtmlPage } from "../../../http/page.ts";
 import { script, styleSheetFor, verifyScript } from "./assets.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";

@@ -1,4 +1,4 @@
-import type { HtmlPage } from "../../../api/page.ts";
+import type { HtmlPage } from "../../../http/page.ts";
 import { second } from "../../../kernel/clock.ts";
 import { formatTime, type Catalogue } from "./catalogue.ts";
 import type { Tone } from "./page-words.ts";

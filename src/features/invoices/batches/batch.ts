@@ -1,4 +1,4 @@
-import { RateLimited } from "../../../api/declare/problems.ts";
+import { RateLimited } from "../../../http/declare/problems.ts";
 import { perApp, type App, type InTx } from "../../../app.ts";
 import type { Instant } from "../../../kernel/clock.ts";
 import { Defect, Problem } from "../../../kernel/errors.ts";

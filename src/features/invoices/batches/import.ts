@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { Interrupted, type CommandCall } from "../../../api/declare/command.ts";
+import { Interrupted, type CommandCall } from "../../../http/declare/command.ts";
 import { CsvError, parseCsv, type CsvRow } from "../../../kernel/csv.ts";
 import { defineProblem, invalidField, InvalidRequest, Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";

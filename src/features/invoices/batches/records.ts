@@ -5,9 +5,9 @@ import {
   itemsRecord,
   record,
   responseRecord,
-} from "../../../api/declare/record.ts";
-import { problemDocument, ProblemRecord } from "../../../api/declare/problems.ts";
-import { parseBody } from "../../../api/declare/request.ts";
+} from "../../../http/declare/record.ts";
+import { problemDocument, ProblemRecord } from "../../../http/declare/problems.ts";
+import { parseBody } from "../../../http/declare/request.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import { CreateInvoiceRequest, externalIdText, InvoiceRecord, presentInvoice } from "../records.ts";
 import { batchMax, type BatchInput, type BatchItem, type InvoiceBatch } from "./batch.ts";

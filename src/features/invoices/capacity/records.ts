@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { describeFields, id, moneyAnswer, responseRecord } from "../../../api/declare/record.ts";
+import { describeFields, id, moneyAnswer, responseRecord } from "../../../http/declare/record.ts";
 import { formatMoney, money, tokenAsset } from "../../../kernel/money/money.ts";
 import type { NetworkToken } from "../../../platform/chain/networks.ts";
 import { hasWideGap, ordinaryGapLimit } from "../../wallets/rules.ts";

@@ -1,18 +1,16 @@
 import type { App } from "../../../app.ts";
 import {
-  commandsOf,
+  command,
   neededOrganization,
   type Column,
   type CommandArgument,
   type CommandCall,
   type Looked,
-} from "../../../api/declare/command.ts";
+} from "../../../http/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { getPayment } from "../payments.ts";
 import type { PaymentView } from "../records.ts";
 import { acceptPayment, rejectPayment, reversePayment } from "./decide-payment.ts";
-
-const command = commandsOf<App>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 

@@ -2,7 +2,7 @@ import type { App } from "../../../app.ts";
 import { transferStatuses, waitingReasonWords } from "./status.ts";
 import { claimStates } from "../hash-claims/status.ts";
 import {
-  commandsOf,
+  command,
   neededOrganization,
   pageFlags,
   section,
@@ -10,13 +10,11 @@ import {
   type CommandArgument,
   type CommandCall,
   type Looked,
-} from "../../../api/declare/command.ts";
+} from "../../../http/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { allocateTransfer, ignoreTransfer, unignoreTransfer } from "./allocation.ts";
 import type { TransferView } from "./records.ts";
 import { getTransfer, listClaims, listTransfers, ownerOfTransfer } from "./transfers.ts";
-
-const command = commandsOf<App>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 

@@ -1,5 +1,5 @@
 import type { App } from "../../../app.ts";
-import type { CommandCall, Person } from "../../../api/declare/command.ts";
+import type { CommandCall, Person } from "../../../http/declare/command.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { restOf } from "./allocation-rules.ts";

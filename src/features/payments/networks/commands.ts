@@ -1,12 +1,11 @@
-import type { App } from "../../../app.ts";
 import {
-  commandsOf,
+  command,
   neededReason,
   reasonOf,
   section,
   type CommandCall,
   type CommandFlag,
-} from "../../../api/declare/command.ts";
+} from "../../../http/declare/command.ts";
 import type { PresentedNetwork } from "./present.ts";
 import {
   acceptGap,
@@ -17,8 +16,6 @@ import {
   scanBlocks,
 } from "./chain.ts";
 import { confirmHeldSubject, findHeldSubject } from "./held.ts";
-
-const command = commandsOf<App>();
 
 const networkFlag: CommandFlag = {
   flags: "--network <id>",

@@ -1,12 +1,11 @@
-import type { App } from "../../../app.ts";
 import {
-  commandsOf,
+  command,
   section,
   type Column,
   type CommandArgument,
   type CommandCall,
   type CommandFlag,
-} from "../../../api/declare/command.ts";
+} from "../../../http/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { Network, NetworkKind } from "../../../platform/chain/networks.ts";
@@ -28,8 +27,6 @@ import {
   type SandboxScenario,
   type SentPayment,
 } from "./sandbox.ts";
-
-const command = commandsOf<App>();
 
 const drop: CommandFlag = {
   flags: "--drop",
@@ -67,6 +64,7 @@ const sandboxFaults = [
       examples: [`till sandbox ${fault} 30`, `till sandbox ${fault} 0 --json`],
       effect: "write-without-trial",
       async handle(app, call) {
+        simulatedIn(app);
         const seconds = call.optionalArgument("seconds") ?? "60";
         const forMs = seconds === "0" ? 0 : (await wholeNumber("seconds", seconds)) * 1_000;
         return { fault, until: await disturbProviders(app, call.context, fault, forMs) };
@@ -316,10 +314,11 @@ export const sandboxCommands = [
     examples: ["till sandbox mine", "till sandbox mine 3 --json"],
     effect: "write-without-trial",
     async handle(app, call) {
+      const { kind } = simulatedIn(app).network;
       const blocks = await wholeNumber("blocks", call.optionalArgument("blocks") ?? "1");
       const head = await mineBlocks(app, call.context, blocks);
       await waitUntilRead(app, head);
-      return { kind: simulatedIn(app).network.kind, head };
+      return { kind, head };
     },
     present: ({ kind, head }) => presentHead(kind, head),
     columns: ["blockNumber", ["blockHash", "Hash"]],
@@ -350,10 +349,11 @@ export const sandboxCommands = [
     ],
     effect: "write-without-trial",
     async handle(app, call) {
+      const { kind } = simulatedIn(app).network;
       const options = { drop: call.isSet("drop"), absentBlocks };
       const change = await reorganizeSandbox(app, call.context, await replacedBy(call), options);
       await waitUntilRead(app, change.tip);
-      return { kind: simulatedIn(app).network.kind, change, isDropped: options.drop };
+      return { kind, change, isDropped: options.drop };
     },
     async present({ kind, change, isDropped }) {
       return {

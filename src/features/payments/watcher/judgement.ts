@@ -36,8 +36,8 @@ interface Deps {
 
 /**
  * Decides whether transfers that a later reading found are really on the chain: asks another provider for those that are
- * not on record. Without another provider, the reading
- * is believed: its payments are still verified before they are confirmed.
+ * not on record. Without another provider, the reading is believed: its payments are still verified before they are
+ * confirmed.
  */
 export async function judgeReading(
   deps: Deps,

@@ -3,19 +3,25 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
+import { expectStatus } from "../../../support/app.ts";
+import { anyStore } from "../../../support/store/stores.ts";
 import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
 import { until } from "../../../support/until.ts";
 import { StoreUnavailable } from "../../../../src/platform/database/errors.ts";
-import { aHash, openLab, type Lab } from "../lab.ts";
+import { openDesk } from "../../refunds/desk.ts";
+import { openLab, type Lab } from "../lab.ts";
 import { scenes } from "../scenes.ts";
 
 /** A merchant's page that opens a checkout with Till's script and records what it hears. */
-const merchantPage = (lab: Lab) => `<!doctype html><title>Shop</title>
-<script src="${lab.url}/embed.js"></script>
+const merchantPage = (checkout: {
+  readonly url: string;
+  readonly page: string;
+}) => `<!doctype html><title>Shop</title>
+<script src="${checkout.url}/embed.js"></script>
 <script>
   const heard = [];
   addEventListener("message", ({ origin, data }) => heard.push([origin, data]));
-  const open = () => Till.open(${JSON.stringify(lab.page)}, {
+  const open = () => Till.open(${JSON.stringify(checkout.page)}, {
     onChange: (state) => heard.push(["changed", state]),
     onClose: (state) => heard.push(["closed", state]),
   });
@@ -71,34 +77,6 @@ describeInBrowser("a checkout in a merchant's page", (browser) => {
     expect(new Set(origins)).to.deep.equal(new Set([new URL(lab.url).origin, "changed", "closed"]));
   });
 
-  it("shows the pages that answer its forms there too, and their problems", async () => {
-    lab.world.allowedOrigins = [origin];
-    scenes.find(({ name }) => name === "overpaid")?.set(lab, "ethereum");
-    lab.change({});
-    const refused: string[] = [];
-    opened.on("console", (message) => {
-      if (message.text().includes("Security Policy")) refused.push(message.text());
-    });
-    await opened.goto(origin);
-    await opened.evaluate("open()");
-    const frame = opened.frameLocator("iframe");
-    const ask = async () => {
-      await frame.locator("#refund-form summary").click();
-      await frame.locator("#refund-hash").fill(aHash("a"));
-      await frame.locator("#refund-address").fill("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
-      await frame.locator("#refund-form button").click();
-    };
-    await ask();
-    await frame.locator("form:has([name=amount]) button").click();
-    await frame.locator("text=has your request").waitFor();
-    await ask();
-    await frame.locator("form:has([name=amount]) button").waitFor();
-    lab.world.fault = new StoreUnavailable("the disk is full");
-    await frame.locator("form:has([name=amount]) button").click();
-    await frame.locator("text=may not have received").waitFor();
-    expect(refused).to.deep.equal([]);
-  });
-
   it("is not shown from any other origin, and tells it nothing", async () => {
     lab.world.allowedOrigins = ["https://other.example"];
     lab.change({});
@@ -148,5 +126,70 @@ describeInBrowser("a checkout in a merchant's page", (browser) => {
     expect(answer.headers.get("content-type")).to.contain("javascript");
     expect(answer.headers.get("cache-control")).to.equal("public, max-age=3600");
     expect(gzipSync(await answer.text()).length).to.be.lessThan(2_048);
+  });
+});
+
+describeInBrowser("a refund in a merchant's page", (browser) => {
+  anyStore("with the store", (store) => {
+    const desk = openDesk(store);
+    let merchant: Server;
+    let opened: Page;
+    let checkout = { url: "", page: "" };
+
+    beforeEach(async () => {
+      merchant = createServer((_request, response) => {
+        response.setHeader("Content-Type", "text/html");
+        response.end(merchantPage(checkout));
+      });
+      await new Promise<void>((resolve) => merchant.listen(0, "127.0.0.1", resolve));
+      opened = await (await browser().newContext()).newPage();
+    });
+    afterEach(async () => {
+      await opened.context().close();
+      merchant.closeAllConnections();
+      await new Promise((resolve) => merchant.close(resolve));
+    });
+
+    it("shows the pages that answer its forms there too, and their problems", async () => {
+      const { app } = desk.counter;
+      const { organizationId, token } = desk.merchant;
+      const origin = `http://127.0.0.1:${String((merchant.address() as AddressInfo).port)}`;
+      const body = { allowedOrigins: [origin] };
+      const changed = app.request("PATCH", `/v1/organizations/${organizationId}`, { token, body });
+      await expectStatus(changed, 200);
+      const invoice = await desk.issue();
+      await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+      const hash = await desk.paid(invoice);
+      checkout = { url: app.url, page: `${app.url}/pay/${String(invoice["checkoutId"])}` };
+
+      const refused: string[] = [];
+      opened.on("console", (message) => {
+        if (message.text().includes("Security Policy")) refused.push(message.text());
+      });
+      await opened.goto(origin);
+      await opened.evaluate("open()");
+      const frame = opened.frameLocator("iframe");
+      await frame.locator("#refund-form summary").click();
+      await frame.locator("#refund-hash").fill(hash);
+      await frame.locator("#refund-address").fill(`0x${desk.newAddress()}`);
+      await frame.locator("#refund-form button").click();
+      const confirm = frame.locator("form:has([name=amount]) button");
+      await confirm.waitFor();
+      const { db } = app.app;
+      const write = Reflect.get(db, "write") as unknown;
+      Object.assign(db, { write: () => Promise.reject(new StoreUnavailable("the disk is full")) });
+      await confirm.click();
+      await frame.locator("text=may not have received").waitFor();
+      Object.assign(db, { write });
+      await opened.goto(origin);
+      await opened.evaluate("open()");
+      await frame.locator("#refund-form summary").click();
+      await frame.locator("#refund-hash").fill(hash);
+      await frame.locator("#refund-address").fill(`0x${desk.newAddress()}`);
+      await frame.locator("#refund-form button").click();
+      await confirm.click();
+      await frame.locator("text=has your request").waitFor();
+      expect(refused).to.deep.equal([]);
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { makeTurns, waitingMax } from "../../../../src/features/invoices/batches/batch.ts";
-import { RateLimited } from "../../../../src/api/declare/problems.ts";
+import { RateLimited } from "../../../../src/http/declare/problems.ts";
 
 describe("The turns of batches", () => {
   /** Work that ends when the test says so. */

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { approvedMerchant, type Person } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { anyServed } from "../../../support/served.ts";
-import { expectProblem } from "../../../api/problem.ts";
+import { expectProblem } from "../../../http/problem.ts";
 
 const shop = "https://shop.example";
 
