@@ -118,7 +118,10 @@ async function inputOf(
   call: CommandCall,
 ): Promise<Pick<AnyCall, "query" | "body">> {
   const given = await Promise.all(
-    values.map(async (value) => [value.field, await valueOf(value, call)] as const),
+    values.map(async (value) => {
+      const isOfQuery = Object.hasOwn(query, value.field);
+      return [value.field, await valueOf(value, call, isOfQuery)] as const;
+    }),
   );
   const parsed = (schema: z.ZodType, shape: object) =>
     call.parse(schema, Object.fromEntries(given.filter(([field]) => Object.hasOwn(shape, field))));
@@ -128,14 +131,22 @@ async function inputOf(
   };
 }
 
-/** Returns a value as the schema takes it; undefined if it was not given. */
-function valueOf({ name, kind, own, argument }: Value, call: CommandCall): unknown {
+/** Returns a value as the schema takes it, a query's as in a URL; undefined if it was not given. */
+function valueOf(
+  { name, kind, own, argument }: Value,
+  call: CommandCall,
+  isOfQuery: boolean,
+): unknown {
   const { alternative, read } = own;
   if (alternative !== undefined && call.isSet(alternative.name)) return alternative.value;
-  if (argument === null && kind === "boolean") return call.isSet(name) ? true : undefined;
+  if (argument === null && kind === "boolean") {
+    if (!call.isSet(name)) return undefined;
+    return isOfQuery ? "true" : true;
+  }
   const text = argument === null ? call.flag(name) : call.argument(name);
   if (text === undefined) return undefined;
   if (read !== undefined) return read(text, call);
+  if (isOfQuery) return text;
   if (kind === "list") return text.split(",").map((item) => item.trim());
   // The schema refuses other text, and its message names the flag.
   return kind === "number" && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
@@ -280,7 +291,7 @@ function valueFrom(
   const placeholder =
     kind === "boolean" ? "" : ` <${own.placeholder ?? placeholderOf(field, kind)}>`;
   const isOptional = schema.safeParse(undefined).success;
-  const ask = `${description.charAt(0).toUpperCase()}${description.slice(1)}`;
+  const ask = own.ask ?? `${description.charAt(0).toUpperCase()}${description.slice(1)}`;
   return {
     field,
     name,

@@ -167,6 +167,17 @@ describe("The command of an operation", () => {
     expect(body).to.equal(undefined);
   });
 
+  it("passes the fields of a query as they are in a URL", async () => {
+    const read = commandOf({
+      query: {
+        ...pageParameters,
+        isLate: z.string().optional().meta({ type: "boolean", description: "Only late ones." }),
+      },
+    });
+    const { query } = await called(read, { limit: "5", cursor: "c", "is-late": true });
+    expect(query).to.deep.equal({ limit: "5", cursor: "c", isLate: "true" });
+  });
+
   it("refuses what the schema refuses, and names the field", async () => {
     const write = commandOf({ body: z.strictObject({ days: z.int().optional() }) });
     for (const days of ["x", "1.5", "", "0x10"]) {
@@ -190,6 +201,9 @@ describe("The command of an operation", () => {
     expect(flagsOf(write)).to.deep.equal(["--wallet <id>: the wallet"]);
     // Messages about the field name the flag.
     expect(write.flags[1]).to.include({ field: "walletId", ask: "The wallet" });
+    const asked = { walletId: { ask: "Which wallet" }, metadata: null };
+    const body = z.strictObject({ walletId: z.string(), metadata: z.object({}).optional() });
+    expect(commandOf({ body }, asked).flags[1]).to.include({ ask: "Which wallet" });
     expect((await called(write, { wallet: "wal_1" })).body).to.deep.equal({ walletId: "wal_1" });
   });
 

@@ -22,6 +22,7 @@ import { applyMigrations } from "../../src/platform/database/schema/apply-migrat
 import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { legalFields } from "../support/app.ts";
+import { describeCommands } from "../../src/cli/features.ts";
 import { init, till, useFolders } from "../support/programs/till.ts";
 
 const folders = useFolders();
@@ -326,6 +327,22 @@ describe("commands on a store", () => {
     const wrong = await till(["org", "list", "--limit", "0", "--data-dir", folder]);
     expect(wrong.code).to.equal(2);
     expect(wrong.stderr).to.include("--limit must be a whole number");
+  });
+
+  it("page every list", async () => {
+    const folder = await freshStore();
+    const pages = (await describeCommands()).filter(
+      ({ flags, arguments: words }) =>
+        flags.some(({ flags: written }) => written.startsWith("--limit ")) &&
+        words.every(({ isOptional }) => isOptional === true),
+    );
+    expect(pages.length).to.be.greaterThan(20);
+    const env = { TILL_NETWORKS: "sandbox" };
+    for (const { name } of pages) {
+      const words = [...name.split(" "), "--limit", "1", "--json", "--data-dir", folder];
+      const { code, stderr } = await till(words, { env });
+      expect(code, `${name}: ${stderr}`).to.equal(0);
+    }
   });
 
   it("approve only with --yes, preview with --dry-run, and explain a conflict", async () => {

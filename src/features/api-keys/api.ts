@@ -70,6 +70,7 @@ const apiKeyOperations = [
       flags: {
         scopes: {
           description: `shop for the program of a shop; or other scopes, separated by commas: ${scopes.join(", ")}`,
+          ask: "Scopes (shop for the program of a shop)",
         },
         expiresAt: {
           description: "expiry time, such as 2031-01-31T00:00:00.000Z (default: never)",

@@ -298,6 +298,7 @@ export const balanceOperations = [
       summary: "Give an organization a credit for its next platform invoices",
       flags: {
         amount: { isArgument: true, description: "such as 25.00" },
+        currency: { description: "such as USD", ask: "The currency, such as USD" },
         reason: reasonFlag,
         expiresAt: {
           description: "expiry time, such as 2027-01-01T00:00:00.000Z (default: never)",
@@ -418,7 +419,9 @@ export const balanceOperations = [
         amount: {
           placeholder: "amount",
           description: "such as 15.00; a negative amount is deducted: --amount=-4.10",
+          ask: "The amount; a negative one is deducted",
         },
+        currency: { description: "such as USD", ask: "The currency, such as USD" },
         description: { name: "reason", ...reasonFlag },
       },
       examples: [

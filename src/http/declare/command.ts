@@ -294,6 +294,8 @@ export interface OwnFlag extends Pick<CommandFlag, "choices" | "isList" | "takes
   readonly name?: string;
   readonly placeholder?: string;
   readonly description?: string;
+  /** The prompt for a value that must be given; by default the description. */
+  readonly ask?: string;
   /** The value is an argument of the command instead, after those of the path. */
   readonly isArgument?: true;
   /** Returns the field's value from the text at the terminal, such as the content of a file. */

@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { networkKinds } from "../../chain/kinds.ts";
 import type { Network } from "../../chain/networks.ts";
 
-/** Returns the name of the file in which the build keeps a checked table: a digest of all that the result depends on. */
+/**
+ * Returns the name of the file in which the build keeps a checked table: a digest of all that the result depends on but
+ * the program, with which the file is replaced.
+ */
 export function builtName(name: string, text: string, networks: readonly Network[]): string {
   const symbols = networks.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol));
   return `${createHash("sha256")
