@@ -84,7 +84,15 @@ function exampleEvents(): Readonly<Record<string, unknown>> {
   );
   const bodies = Object.assign({}, ...recorded) as Readonly<Record<string, object>>;
   return Object.fromEntries(
-    eventTypes.map((type) => [type, plausible({ ...bodies[type], sequence: 1 })]),
+    eventTypes.map((type) => {
+      const body = bodies[type];
+      if (body === undefined) {
+        throw new Error(
+          `No body of ${type} is recorded: let test/features/events/golden.test.ts raise it, and run it with TILL_GOLDEN=write`,
+        );
+      }
+      return [type, plausible({ ...body, sequence: 1 })];
+    }),
   );
 }
 

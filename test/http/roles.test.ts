@@ -270,7 +270,10 @@ anyServed("every operation", (served) => {
       if (answer.status !== 403) allowed.push(operation.id);
       else expectProblem(answer, 403, "forbidden");
     }
-    expect(allowed.sort()).to.deep.equal([...ofShops].sort());
+    expect(
+      allowed.sort(),
+      "may the key of a shop call it? If so, list it in ofShops",
+    ).to.deep.equal([...ofShops].sort());
   });
 
   it("of an organization refuses a narrow key of another one like an unknown organization", async () => {

@@ -10,7 +10,13 @@ const isWriting = process.env["TILL_GOLDEN"] === "write";
 export function expectGolden(file: URL, text: string): void {
   if (isWriting) writeFileSync(file, text);
   const copy = existsSync(file) ? readFileSync(file, "utf8") : "";
-  expect(text, `differs from ${file.pathname}`).to.equal(copy);
+  if (text === copy) return;
+  const [lines, wanted] = [text.split("\n"), copy.split("\n")];
+  const first = lines.findIndex((line, index) => line !== wanted[index]);
+  const at = first < 0 ? lines.length : first;
+  expect.fail(
+    `line ${String(at + 1)} of ${file.pathname} is\n${wanted[at] ?? "missing"}\nand now would be\n${lines[at] ?? "missing"}\nIf the change is wanted, run this test with TILL_GOLDEN=write.`,
+  );
 }
 
 /** Random texts. Their first group is kept, and the rest is numbered. */
