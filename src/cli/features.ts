@@ -9,6 +9,8 @@ async function fromOperations(operations: readonly Operation[] = []): Promise<re
 
 /** The commands of all features, in the order of the help. Each list is loaded when one of its commands runs. */
 export const commandLists = {
+  adminOperation: async () =>
+    fromOperations((await import("../features/admin/api.ts")).adminModule.operations),
   admin: async () => (await import("../features/admin/commands.ts")).adminCommands,
   user: async () => (await import("../features/auth/commands.ts")).userCommands,
   customer: async () =>
@@ -21,22 +23,25 @@ export const commandLists = {
   invoiceOperation: async () =>
     fromOperations((await import("../features/invoices/api.ts")).invoicesModule.operations),
   invoice: async () => (await import("../features/invoices/commands.ts")).invoiceCommands,
-  payment: async () => (await import("../features/admin/payment-commands.ts")).paymentCommands,
   queue: async () => (await import("../features/admin/queue-commands.ts")).queueCommands,
   endpoint: async () =>
     fromOperations((await import("../features/webhooks/api.ts")).webhooksModule.operations),
   webhook: async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
   transfer: async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
+  paymentOperation: async () =>
+    fromOperations((await import("../features/payments/api.ts")).paymentsModule.operations),
   receipt: async () => (await import("../features/receipts/commands.ts")).receiptCommands,
+  refundOperation: async () =>
+    fromOperations((await import("../features/refunds/api.ts")).refundsModule.operations),
   refund: async () => (await import("../features/refunds/commands.ts")).refundCommands,
-  decision: async () =>
-    (await import("../features/payments/decisions/decision-commands.ts")).decisionCommands,
   organization: async () =>
     fromOperations(
       (await import("../features/organizations/api.ts")).organizationsModule.operations,
     ),
   paymentLink: async () =>
-    (await import("../features/payment-links/commands.ts")).paymentLinkCommands,
+    fromOperations(
+      (await import("../features/payment-links/api.ts")).paymentLinksModule.operations,
+    ),
   platformInvoice: async () =>
     fromOperations((await import("../features/billing/api.ts")).platformInvoiceOperations),
   billing: async () => (await import("../features/billing/commands.ts")).billingCommands,
@@ -45,8 +50,6 @@ export const commandLists = {
   analytics: async () => (await import("../features/analytics/commands.ts")).analyticsCommands,
   export: async () =>
     fromOperations((await import("../features/exports/api.ts")).exportsModule.operations),
-  auditList: async () =>
-    fromOperations((await import("../features/admin/api.ts")).adminModule.operations),
   audit: async () => (await import("../features/audit-logs/commands.ts")).auditCommands,
   rate: async () => (await import("../features/rates/commands.ts")).rateCommands,
   chain: async () => (await import("../features/payments/networks/commands.ts")).chainCommands,

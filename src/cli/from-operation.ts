@@ -70,13 +70,13 @@ function commandOf(operation: Operation, cli: DeclaredCommandLine): Command {
         }),
     async handle(app: App, call: CommandCall, looked: Looked | null) {
       requireValues(call);
-      const organizationId = await organizationOf(operation, cli, app, call);
+      const organizationId = await organizationOf(operation, cli, values, app, call);
       return operation.handle(app, {
         params: {
           ...Object.fromEntries(pathNames(operation).map((name) => [name, call.argument(name)])),
           ...(organizationId === undefined ? {} : { organizationId }),
         },
-        ...(await inputOf(operation, values, call)),
+        ...(await inputOf(operation, values, call, app, organizationId)),
         context: call.context,
         actor: null,
         organizationId: organizationId ?? null,
@@ -94,6 +94,8 @@ function effectOf({ method, secretAnswer }: Operation): Command["effect"] {
   if (method === "GET") return "read";
   return secretAnswer ? "write-without-trial" : "write";
 }
+
+type OwnFlags = Readonly<Record<string, OwnFlag | null | undefined>>;
 
 /** A field of the query or the body, and the flag or the argument that gives it. */
 interface Value {
@@ -116,11 +118,12 @@ async function inputOf(
   { query, body, ...operation }: Operation,
   values: readonly Value[],
   call: CommandCall,
+  ...store: readonly [App, Id<"organization"> | undefined]
 ): Promise<Pick<AnyCall, "query" | "body">> {
   const given = await Promise.all(
     values.map(async (value) => {
       const isOfQuery = Object.hasOwn(query, value.field);
-      return [value.field, await valueOf(value, call, isOfQuery)] as const;
+      return [value.field, await valueOf(value, call, isOfQuery, ...store)] as const;
     }),
   );
   const parsed = (schema: z.ZodType, shape: object) =>
@@ -136,8 +139,10 @@ function valueOf(
   { name, kind, own, argument }: Value,
   call: CommandCall,
   isOfQuery: boolean,
+  ...store: readonly [App, Id<"organization"> | undefined]
 ): unknown {
-  const { alternative, read } = own;
+  const { alternative, read, value } = own;
+  if (value !== undefined) return value;
   if (alternative !== undefined && call.isSet(alternative.name)) return alternative.value;
   if (argument === null && kind === "boolean") {
     if (!call.isSet(name)) return undefined;
@@ -145,7 +150,7 @@ function valueOf(
   }
   const text = argument === null ? call.flag(name) : call.argument(name);
   if (text === undefined) return undefined;
-  if (read !== undefined) return read(text, call);
+  if (read !== undefined) return read(text, call, ...store);
   if (isOfQuery) return text;
   if (kind === "list") return text.split(",").map((item) => item.trim());
   // The schema refuses other text, and its message names the flag.
@@ -201,9 +206,12 @@ function kindOfParameter(name: string): IdKind | null {
 /** Returns the flags by which an organization is named. */
 function organizationFlags(
   { path, query }: Operation,
-  { organization }: DeclaredCommandLine,
+  { organization, flags }: DeclaredCommandLine,
 ): readonly CommandFlag[] {
-  if (Object.hasOwn(query, "organizationId")) return [anyOrganization];
+  if (Object.hasOwn(query, "organizationId")) {
+    const own = (flags as OwnFlags | undefined)?.["organizationId"];
+    return [own == null ? anyOrganization : { ...neededOrganization, ...own }];
+  }
   if (!path.includes("{organizationId}")) return [];
   if (organization === undefined) return [neededOrganization];
   return organization === "stated" ? [statedOrganization] : [];
@@ -213,6 +221,7 @@ function organizationFlags(
 async function organizationOf(
   operation: Operation,
   { organization }: DeclaredCommandLine,
+  values: readonly Value[],
   app: App,
   call: CommandCall,
 ): Promise<Id<"organization"> | undefined> {
@@ -222,7 +231,8 @@ async function organizationOf(
     return given as Id<"organization"> | undefined;
   }
   const { findKnown } = await import("./known/known-values.ts");
-  const name = pathNames(operation).at(-1) ?? "";
+  const named = values.find(({ argument }) => argument !== null);
+  const name = pathNames(operation).at(-1) ?? named?.name ?? "";
   const kind = kindOfParameter(name);
   const known = kind === null ? null : await findKnown(app.db, kind, call.argument(name));
   if (known?.owner == null) throw notFound();
@@ -233,7 +243,7 @@ function valuesOf(operation: Operation, cli: DeclaredCommandLine): readonly Valu
   const { body, query } = operation;
   const { limit, cursor, ...filters } = query;
   const paging = { ...(limit && { limit }), ...(cursor && { cursor }) };
-  const flags: Readonly<Record<string, OwnFlag | null | undefined>> = cli.flags ?? {};
+  const flags: OwnFlags = cli.flags ?? {};
   return Object.entries({ ...filters, ...paging, ...shapeOf(operation) }).flatMap(
     ([field, schema]) => {
       const own = flags[field];
@@ -290,18 +300,21 @@ function valueFrom(
   };
   const placeholder =
     kind === "boolean" ? "" : ` <${own.placeholder ?? placeholderOf(field, kind)}>`;
-  const isOptional = schema.safeParse(undefined).success;
+  const isAsked = own.ask !== undefined || !schema.safeParse(undefined).success;
   const ask = own.ask ?? `${description.charAt(0).toUpperCase()}${description.slice(1)}`;
   return {
     field,
     name,
     kind,
     own,
-    argument: own.isArgument === true ? { name, ...taken } : null,
-    flag:
+    argument:
       own.isArgument === true
+        ? { name, ...taken, ...(own.isMany === true ? { isMany: own.isMany } : {}) }
+        : null,
+    flag:
+      own.isArgument === true || own.value !== undefined
         ? null
-        : { flags: `--${name}${placeholder}`, ...taken, ...(isOptional ? {} : { ask }) },
+        : { flags: `--${name}${placeholder}`, ...taken, ...(isAsked ? { ask } : {}) },
     alternative:
       own.alternative === undefined
         ? null

@@ -1,6 +1,15 @@
+import type { App } from "../../app.ts";
+import {
+  neededOrganization,
+  section,
+  type CommandCall,
+  type OwnFlag,
+} from "../../http/declare/command.ts";
 import { platform } from "../../http/declare/permissions.ts";
 import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { operation } from "../../http/declare/operation.ts";
+import { toIsoOrNull } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
 import {
   getPlatformCharts,
   getPlatformSummary,
@@ -23,6 +32,7 @@ import {
   withTimes,
 } from "../audit-logs/records.ts";
 import { VerificationConflict } from "../organizations/verification.ts";
+import { paymentStatuses } from "../payments/payment-status.ts";
 import { platformPaymentQuery, readPaymentQuery } from "../payments/records.ts";
 import {
   getOrganizationDetail,
@@ -46,6 +56,7 @@ import {
   AdminOrganizationDetailRecord,
   AdminOrganizationListRecord,
   organizationQuery,
+  outcomeColumns,
   presentOrganizationDetail,
   presentOrganizations,
   UpdateOrganizationVerificationRequest,
@@ -55,6 +66,38 @@ import { readOperationsStatus } from "./status/operations-status.ts";
 import { presentOperationsStatus } from "./status/stored-status.ts";
 
 const access = platform("platform:read");
+
+const note: OwnFlag = { description: "message to the organization" };
+const neededNote: OwnFlag = { ...note, ask: "Message to the organization" };
+
+/** Reads an organization with everything that it submitted for its review. */
+async function lookForReview(app: App, call: CommandCall) {
+  const detail = await getOrganizationDetail(
+    app,
+    call.argument("organizationId") as Id<"organization">,
+  );
+  const before = presentOrganizationDetail(detail);
+  return {
+    subject: `${before.displayName} (${before.id}), ${before.verificationStatus}`,
+    version: detail.version,
+    before,
+    facts: [
+      ["Submitted", toIsoOrNull(detail.organization.kybSubmittedAt)],
+      ["Legal name", before.legalName],
+      ["Registration number", before.registrationNumber],
+      ["Country", before.country],
+      ["Address", before.address],
+      ["Business", before.businessDescription],
+      ["Website", before.website],
+      ["Contact", before.contactEmail],
+      ["Owner", before.ownerEmail],
+      ["Name for payers", before.pendingDisplayName ?? before.displayName],
+      ["Logo", before.pendingLogoPath ?? before.logoPath],
+      ["Wallets", before.wallets.map(({ network, address }) => `${network} ${address}`)],
+      ["Last note", before.reviewNote],
+    ] as const,
+  };
+}
 
 const adminOperations = [
   operation({
@@ -71,6 +114,27 @@ const adminOperations = [
     errors: [],
     handle: (app, call) => listAllOrganizations(app, call.query),
     present: presentOrganizations,
+    cli: {
+      name: "org list",
+      summary: "List organizations, newest first",
+      flags: {
+        verificationStatus: {
+          name: "verification",
+          description:
+            "only organizations with this status: unverified, pending_review, changes_requested, approved or rejected",
+        },
+        search: { description: "part of a name, an id or an e-mail address" },
+      },
+      examples: ["till org list", "till org list --verification pending_review --json"],
+      columns: [
+        "id",
+        ["displayName", "Name"],
+        "verificationStatus",
+        "status",
+        "ownerEmail",
+        "createdAt",
+      ],
+    },
   }),
   operation({
     id: "adminGetOrganization",
@@ -83,6 +147,46 @@ const adminOperations = [
     errors: [],
     handle: (app, call) => getOrganizationDetail(app, call.params.organizationId),
     present: presentOrganizationDetail,
+    cli: {
+      name: "org show",
+      summary: "Show an organization: its profile, members, wallets and reviews",
+      organization: "argument",
+      examples: [
+        "till org show org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till org show org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+      ],
+      columns: [
+        ...outcomeColumns,
+        ["pendingDisplayName", "Requested name"],
+        ["pendingLogoPath", "Requested logo"],
+        "accentColor",
+        ["legalName", "Legal name"],
+        "registrationNumber",
+        "country",
+        "address",
+        "businessDescription",
+        "website",
+        "contactEmail",
+        "createdAt",
+      ],
+      sections: (one) => [
+        section({
+          title: "Members",
+          items: one.members,
+          columns: ["id", "email", "name", "role"],
+        }),
+        section({
+          title: "Wallets",
+          items: one.wallets,
+          columns: ["id", "label", "network", "address", "status"],
+        }),
+        section({
+          title: "Reviews",
+          items: one.reviewHistory,
+          columns: ["createdAt", "decision", ["toStatus", "New status"], "note"],
+        }),
+      ],
+    },
   }),
   operation({
     id: "adminUpdateOrganizationVerification",
@@ -100,6 +204,49 @@ const adminOperations = [
     handle: (app, call) =>
       reviewOrganization(app, call.context, call.params.organizationId, call.body, call.expect),
     present: presentOrganizationDetail,
+    cli: [
+      {
+        name: "org approve",
+        summary: "Approve an organization that awaits its review",
+        organization: "argument",
+        flags: { decision: { value: "approve" }, note },
+        examples: [
+          "till org approve org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+          "till org approve org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Welcome' --yes",
+        ],
+        look: lookForReview,
+        confirm: (_call, subject) => `Approve ${subject}? It can then issue invoices.`,
+        columns: outcomeColumns,
+        next: (one) => `till key create --organization ${one.id} --name shop --scopes shop`,
+      },
+      {
+        name: "org reject",
+        summary: "Reject an organization that awaits its review",
+        organization: "argument",
+        flags: { decision: { value: "reject" }, note: neededNote },
+        examples: [
+          "till org reject org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Not found in the company register'",
+          "till org reject org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'No such company' --yes",
+        ],
+        look: lookForReview,
+        confirm: (_call, subject) =>
+          `Reject ${subject}? It can change its profile and submit it again.`,
+        columns: outcomeColumns,
+      },
+      {
+        name: "org request-changes",
+        summary: "Return an organization's submission with a request for changes",
+        organization: "argument",
+        flags: { decision: { value: "request_changes" }, note: neededNote },
+        examples: [
+          "till org request-changes org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Give the full address'",
+          "till org request-changes org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Full address' --yes",
+        ],
+        look: lookForReview,
+        confirm: (_call, subject) => `Ask ${subject} for changes?`,
+        columns: outcomeColumns,
+      },
+    ],
   }),
   operation({
     id: "adminListPayments",
@@ -113,6 +260,55 @@ const adminOperations = [
     errors: [],
     handle: (app, call) => listOwnedPayments(app, readPaymentQuery(call.query)),
     present: presentPlatformPayments,
+    cli: {
+      name: "payments list",
+      summary: "List payments, newest first",
+      flags: {
+        organizationId: {
+          description: `with --paid-from, --paid-to or another --sort than createdAt: ${neededOrganization.description}; otherwise all`,
+          isNeededIf: (call) =>
+            (call.flag("paid-from") ?? call.flag("paid-to")) !== undefined ||
+            !/^-?createdAt$/.test(call.flag("sort") ?? "createdAt"),
+        },
+        status: {
+          description: "only payments with this status, or several: confirming,review",
+          choices: paymentStatuses,
+          isList: true,
+        },
+        invoiceId: {
+          description: "only payments of this invoice, by its id or your externalId",
+        },
+        network: { description: "only payments on this network" },
+        tokenSymbol: { description: "only payments in this token" },
+        transactionHash: { description: "only payments of this transaction" },
+        fromAddress: { description: "only payments from this address" },
+        walletId: { description: "only payments that this wallet received" },
+        paidFrom: { description: "in a block at or after this time" },
+        paidTo: { description: "in a block before this time" },
+        sort: {
+          placeholder: "order",
+          description: "createdAt, blockTime or amount, with a leading - for descending order",
+        },
+      },
+      examples: [
+        "till payments list",
+        "till payments list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status confirmed --json",
+      ],
+      columns: [
+        "id",
+        "organizationName",
+        "invoiceId",
+        "amount tokenSymbol",
+        "network",
+        "status",
+        {
+          title: "Confirmations",
+          value: (one) => `${String(one.confirmations)}/${String(one.requiredConfirmations)}`,
+        },
+        ["isVerified", "Verified"],
+        "blockTime",
+      ],
+    },
   }),
   operation({
     id: "adminListWebhookDeliveries",

@@ -40,6 +40,8 @@ export interface OrganizationDetail {
   readonly wallets: readonly WalletView[];
   readonly reviews: readonly ReviewRow[];
   readonly subscription: SubscriptionView | null;
+  /** Of the organization. */
+  readonly version: number;
 }
 
 /** Returns a page of all organizations, newest first. */
@@ -115,9 +117,10 @@ async function detailOf(
   app: InTx,
   organization: OrganizationRow,
 ): Promise<OrganizationDetail> {
-  const { id } = organization;
+  const { id, version } = organization;
   return {
     organization,
+    version,
     subscription: (await subscriptionsOf(reader, app, [id])).get(id) ?? null,
     members: await membershipsOfOrganization(reader, id),
     wallets: await walletsOf(reader, id),

@@ -12,8 +12,7 @@ import { toIso } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import type { FailedJob } from "../../platform/jobs/queue.ts";
-import { presentPayment, type PaymentView } from "../payments/records.ts";
-import { PaymentRecord, platformPaymentQuery } from "../payments/records.ts";
+import { PaymentRecord, presentPayment, type PaymentView } from "../payments/records.ts";
 import type { PlatformDelivery } from "../webhooks/delivery/store.ts";
 import { presentDelivery, WebhookDeliveryRecord } from "../webhooks/records.ts";
 import { deliveryStatuses } from "../webhooks/status.ts";
@@ -135,7 +134,6 @@ describeFields(AdminOperationsStatusRecord, {
 });
 
 export const failedJobQuery = pageParameters;
-export const PlatformPaymentQuery = z.strictObject(platformPaymentQuery);
 /** Delivery filters of the command line, which needs an organization for those of a single organization's list. */
 export const DeliveryCommandQuery = z.strictObject({
   ...pageParameters,

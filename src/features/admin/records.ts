@@ -99,7 +99,16 @@ export const organizationQuery = {
       "A part of the name, of the name that payers see, or of the contact's e-mail address; or a whole id. Case is ignored.",
   }),
 };
-export const OrganizationQuery = z.strictObject(organizationQuery);
+
+/** The columns of an organization after a decision or change of its status, in a terminal. */
+export const outcomeColumns = [
+  "id",
+  ["displayName", "Name"],
+  "status",
+  "verificationStatus",
+  "ownerEmail",
+  ["logoPath", "Logo"],
+] as const;
 
 /** Input of `till init`. No operation takes it, so it has no public name. */
 export const InitializeRequest = z.strictObject({

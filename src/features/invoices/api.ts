@@ -7,7 +7,7 @@ import { money } from "../../http/declare/record.ts";
 import type { App } from "../../app.ts";
 import type { Id } from "../../kernel/id.ts";
 import { gauge, type MetricGroup } from "../../platform/metrics/metrics.ts";
-import { paymentOptionsFlag, readOptionList } from "../organizations/option-list.ts";
+import { paymentOptionsFlag } from "../organizations/option-list.ts";
 import { OrganizationNotVerified } from "../organizations/issuing.ts";
 import { NetworkNotEnabled } from "../wallets/rules.ts";
 import { createInvoiceBatch } from "./batches/batch.ts";
@@ -203,11 +203,7 @@ const invoiceOperations = [
         amount: { placeholder: "amount", description: "the price, such as 25.00" },
         tokenSymbol: { description: "such as USDT (default: payment policy)" },
         network: { description: "such as tron (default: payment policy)" },
-        paymentOptions: {
-          placeholder: "options",
-          description: paymentOptionsFlag.description,
-          read: readOptionList,
-        },
+        paymentOptions: paymentOptionsFlag,
         walletId: { description: "of the receiving wallet (default: the network's)" },
         externalId: { description: "your own number, unique; the payer sees it" },
         expiresInSeconds: null,

@@ -1,4 +1,4 @@
-import type { CommandCall } from "../../http/declare/command.ts";
+import type { OwnFlag } from "../../http/declare/command.ts";
 
 /**
  * Reads payment options as people write them: `tron/USDT ethereum/USDC/wal_…`. Missing parts stay empty, and their
@@ -17,14 +17,9 @@ export function readOptionList(text: string) {
 }
 
 /** The flag of commands whose invoices offer several options. */
-export const paymentOptionsFlag = {
-  flags: "--payment-options <options>",
+export const paymentOptionsFlag: OwnFlag = {
+  placeholder: "options",
   description:
     "tokens and networks among which the payer chooses, instead of one: 'tron/USDT ethereum/USDC'",
+  read: readOptionList,
 };
-
-/** Returns the options of the flag; undefined if it was not given. */
-export function readOptionFlag(call: CommandCall) {
-  const given = call.flag("payment-options");
-  return given === undefined ? undefined : readOptionList(given);
-}

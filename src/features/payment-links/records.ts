@@ -20,7 +20,7 @@ const { amount, settlementCurrency, tokenSymbol, network, walletId, paymentOptio
 const { description, redirectUrl, expiresInSeconds, underpaymentTolerance } =
   CreateInvoiceRequest.shape;
 
-export const linkStatuses = ["active", "disabled"] as const;
+const linkStatuses = ["active", "disabled"] as const;
 
 export const PaymentLinkRecord = responseRecord("PaymentLink", {
   id: id("paymentLink"),
@@ -89,9 +89,7 @@ describeFields(LimitedPaymentLinkRecord, {
 
 export const PaymentLinkListRecord = listRecord("PaymentLinkList", PaymentLinkRecord);
 
-export const linkQuery = { status: z.enum(linkStatuses).optional() };
-
-export const PaymentLinkQuery = z.strictObject({ ...pageParameters, ...linkQuery });
+export const linkQuery = { ...pageParameters, status: z.enum(linkStatuses).optional() };
 
 export const CreatePaymentLinkRequest = requestRecord("CreatePaymentLinkRequest", {
   amount: amount.nullish().meta({

@@ -1,6 +1,11 @@
+import type * as z from "zod";
+import type { App } from "../../app.ts";
+import { section, type CommandCall } from "../../http/declare/command.ts";
 import { organization } from "../../http/declare/permissions.ts";
 import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { operation } from "../../http/declare/operation.ts";
+import { InvalidRequest } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { InvoiceNotCancelable, ManagedByBilling } from "../invoices/errors.ts";
 import { NetworkNotEnabled } from "../wallets/rules.ts";
@@ -26,7 +31,9 @@ import {
   TransferRecord,
   type TransferView,
 } from "./inbox/records.ts";
-import { getTransfer, listTransfers } from "./inbox/transfers.ts";
+import { restOf } from "./inbox/allocation-rules.ts";
+import { waitingReasonWords } from "./inbox/status.ts";
+import { getTransfer, listTransfers, ownerOfTransfer } from "./inbox/transfers.ts";
 import { paymentChecks } from "./ledger/checks.ts";
 import { inboxMetrics, networkMetrics, providerMetrics } from "./networks/metrics.ts";
 import { getPayment, listPayments } from "./payments.ts";
@@ -41,7 +48,129 @@ import {
 } from "./records.ts";
 import { makeWatchWorkers } from "./worker.ts";
 
-export const paymentOperations = [
+/** The columns of a payment after a decision, in a terminal. */
+const columns = ["id", "invoiceId", "amount tokenSymbol", "status", "transactionHash"] as const;
+
+function examplesOf(verb: string): [string, string] {
+  const call = `till payments ${verb} pay_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e`;
+  return [call, `${call} --yes --json`];
+}
+
+async function look(app: App, call: CommandCall) {
+  const organizationId = call.flag("organization") as Id<"organization">;
+  const paymentId = call.argument("paymentId") as Id<"payment">;
+  const before = presentPayment(await getPayment(app, organizationId, paymentId));
+  return {
+    subject: `${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
+    facts: [
+      ["Invoice", before.invoiceId],
+      ["From", `${before.fromAddress} on ${before.network}`],
+      ["Counts as", `${before.settlementAmount} ${before.settlementCurrency}`],
+    ] as const,
+    before,
+  };
+}
+
+type ShownTransfer = z.input<typeof TransferRecord>;
+
+/** The columns of a transfer in a terminal. */
+const transferColumns = [
+  "id",
+  "status",
+  {
+    title: "Waits because",
+    value: ({ waitingReason: reason }: ShownTransfer) =>
+      reason == null ? null : waitingReasonWords[reason],
+  },
+  "amount tokenSymbol",
+  "unallocatedAmount tokenSymbol",
+  "network",
+  "fromAddress",
+  "toAddress",
+  "transactionHash",
+  "blockTime",
+  "confirmations",
+  ["isVerified", "Verified"],
+] as const;
+
+const transferSections = (one: ShownTransfer) => [
+  section({
+    title: "Payments",
+    items: one.allocations,
+    columns: [
+      "paymentId",
+      "invoiceId",
+      { title: "Amount", value: (each) => `${each.amount} ${one.tokenSymbol}` },
+      "status",
+      "rule",
+    ],
+  }),
+  section({
+    title: "Suggestions",
+    items: one.suggestions,
+    columns: [
+      "invoiceId",
+      { title: "Asks for", value: (each) => `${each.remainingAmount} ${one.tokenSymbol}` },
+      ["invoiceStatus", "Status"],
+      "reasons",
+    ],
+  }),
+  section({
+    title: "Decisions",
+    items: one.decisions,
+    columns: [
+      "createdAt",
+      "decision",
+      { title: "Amount", value: (each) => `${each.amount} ${one.tokenSymbol}` },
+      "actorLabel",
+    ],
+  }),
+];
+
+async function lookAtTransfer(app: App, call: CommandCall) {
+  const transferId = call.argument("transferId") as Id<"transfer">;
+  const organizationId = await ownerOfTransfer(app, transferId);
+  const before = presentTransfer(await getTransfer(app, organizationId, transferId));
+  return {
+    subject: `${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
+    facts: [
+      ["From", `${before.fromAddress} on ${before.network}`],
+      ["Transaction", before.transactionHash],
+    ] as const,
+    before,
+  };
+}
+
+/** Parses `<invoiceId>=<amount>` arguments. One may omit the amount and gets the rest. */
+async function readAllocations(
+  text: string,
+  call: CommandCall,
+  app: App,
+  organizationId: Id<"organization"> | undefined,
+): Promise<readonly { invoiceId: string; amount: string }[]> {
+  const parts = text.split(" ").map((word) => {
+    const [, invoiceId, amount] = /^(inv_\w+)(?:=(.*))?$/.exec(word) ?? [];
+    if (invoiceId !== undefined) return { invoiceId, amount };
+    throw new InvalidRequest(
+      `${JSON.stringify(word)} is not an invoice with an amount, such as inv_…=12.50, or inv_… alone for the rest.`,
+    );
+  });
+  const open = parts.filter(({ amount }) => amount === undefined);
+  if (open.length === 0) {
+    return parts.map(({ invoiceId, amount = "" }) => ({ invoiceId, amount }));
+  }
+  if (open.length > 1) {
+    throw new InvalidRequest("Only one invoice may omit its amount: it gets the rest.");
+  }
+  const transferId = call.argument("transferId") as Id<"transfer">;
+  const rest = restOf(
+    await getTransfer(app, organizationId as Id<"organization">, transferId),
+    parts.flatMap(({ amount }) => amount ?? []),
+  );
+  return parts.map(({ invoiceId, amount }) => ({ invoiceId, amount: amount ?? rest }));
+}
+
+const paymentOperations = [
   operation({
     id: "listPayments",
     group: "Payments",
@@ -85,6 +214,15 @@ export const paymentOperations = [
     handle: (app, call) =>
       acceptPayment(app, call.context, call.organizationId, call.params.paymentId),
     present: presentPayment,
+    cli: {
+      name: "payments accept",
+      summary: "Accept a payment in review, so that it counts for its invoice",
+      examples: examplesOf("accept"),
+      look,
+      confirm: (_call, subject) =>
+        `Accept ${subject}? It will count for its invoice, which ships once it is paid.`,
+      columns,
+    },
   }),
   operation({
     id: "rejectPayment",
@@ -99,6 +237,14 @@ export const paymentOperations = [
     handle: (app, call) =>
       rejectPayment(app, call.context, call.organizationId, call.params.paymentId),
     present: presentPayment,
+    cli: {
+      name: "payments reject",
+      summary: "Reject a payment in review, so that it can be refunded or allocated",
+      examples: examplesOf("reject"),
+      look,
+      confirm: (_call, subject) => `Reject ${subject}? It will not count for its invoice.`,
+      columns,
+    },
   }),
   operation({
     id: "reversePayment",
@@ -127,6 +273,40 @@ export const paymentOperations = [
     handle: (app, call) =>
       reversePayment(app, call.context, call.organizationId, call.params.paymentId, call.body),
     present: presentPayment,
+    cli: {
+      name: "payments reverse",
+      summary: "Reverse a payment that is to count for another invoice, or to be refunded",
+      flags: {
+        toInvoiceId: {
+          name: "to",
+          placeholder: "invoiceId",
+          description: "and allocate its amount to this other invoice",
+          takes: ["invoice"],
+        },
+        cancel: { description: "and cancel the invoice, so that nobody pays it again" },
+      },
+      examples: [
+        ...examplesOf("reverse"),
+        "till payments reverse pay_01kq3v5m8w2f6n9r4t7x0z1c3e --to inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      ],
+      look,
+      confirm(call, subject) {
+        const toInvoiceId = call.flag("to");
+        const cancel = call.isSet("cancel") ? ", and cancel its invoice" : "";
+        return toInvoiceId === undefined
+          ? `Reverse ${subject}${cancel}? It will no longer count for its invoice, and its amount returns to the inbox.`
+          : `Move ${subject}, to ${toInvoiceId}${cancel}? It will no longer count for its invoice, but for ${toInvoiceId}.`;
+      },
+      columns,
+      next(one, call) {
+        const toInvoiceId = call.flag("to");
+        if (toInvoiceId !== undefined) {
+          return `till invoice show ${toInvoiceId} shows what it still asks for`;
+        }
+        const refund = `till refund create ${one.id} to return its amount, once its block is final`;
+        return call.isSet("cancel") ? refund : `${refund}; till payments inbox to allocate it`;
+      },
+    },
   }),
   operation({
     id: "listTransfers",
@@ -157,6 +337,17 @@ export const paymentOperations = [
     errors: [],
     handle: (app, call) => getTransfer(app, call.organizationId, call.params.transferId),
     present: presentTransfer,
+    cli: {
+      name: "payments transfer",
+      summary: "Show a transfer with its payments, suggested invoices and decisions",
+      organization: "found",
+      examples: [
+        "till payments transfer trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till payments transfer trf_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+      ],
+      columns: transferColumns,
+      sections: transferSections,
+    },
   }),
   operation({
     id: "allocateTransfer",
@@ -188,6 +379,30 @@ export const paymentOperations = [
         call.body.allocations,
       ),
     present: presentTransfer,
+    cli: {
+      name: "payments allocate",
+      summary: "Allocate a transfer to invoices, in full or in parts",
+      organization: "found",
+      flags: {
+        allocations: {
+          isArgument: true,
+          isMany: true,
+          takes: ["invoice"],
+          description:
+            "<invoice>=<amount>, by its id or your externalId; one may omit the amount and gets the rest",
+          read: readAllocations,
+        },
+      },
+      examples: [
+        "till payments allocate trf_01kq3v5m8w2f6n9r4t7x0z1c3e inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till payments allocate trf_01kq3v5m8w2f6n9r4t7x0z1c3e inv_01kq3v5m8w2f6n9r4t7x0z1c3e=20.00 inv_01kq3v5m8w2f6n9r4t7x0z1c3f=5.00 --dry-run",
+      ],
+      look: lookAtTransfer,
+      confirm: (call, subject) =>
+        `Allocate ${subject}, to ${call.argument("allocations")}? It will count as paid.`,
+      columns: transferColumns,
+      sections: transferSections,
+    },
   }),
   operation({
     id: "ignoreTransfer",
@@ -203,6 +418,18 @@ export const paymentOperations = [
     handle: (app, call) =>
       ignoreTransfer(app, call.context, call.organizationId, call.params.transferId),
     present: presentTransfer,
+    cli: {
+      name: "payments ignore",
+      organization: "found",
+      examples: [
+        "till payments ignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till payments ignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+      ],
+      look: lookAtTransfer,
+      confirm: (_call, subject) => `Ignore ${subject}? It will leave the inbox.`,
+      columns: transferColumns,
+      next: (one) => `till payments unignore ${one.id} returns it to the inbox`,
+    },
   }),
   operation({
     id: "unignoreTransfer",
@@ -216,6 +443,17 @@ export const paymentOperations = [
     handle: (app, call) =>
       unignoreTransfer(app, call.context, call.organizationId, call.params.transferId),
     present: presentTransfer,
+    cli: {
+      name: "payments unignore",
+      organization: "found",
+      examples: [
+        "till payments unignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e",
+        "till payments unignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+      ],
+      look: lookAtTransfer,
+      columns: transferColumns,
+      sections: transferSections,
+    },
   }),
 ];
 

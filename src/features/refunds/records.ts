@@ -90,7 +90,6 @@ export const refundQuery = {
   invoiceId: id("invoice").optional(),
   paymentId: id("payment").optional(),
 };
-export const RefundQuery = z.strictObject(refundQuery);
 
 /** An address as people paste it; the function parses it for the payment's network. */
 export const refundAddress = () => z.string().min(1).max(addressLengthMax);

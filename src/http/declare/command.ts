@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { App } from "../../app.ts";
-import type { IdKind } from "../../kernel/id.ts";
+import type { Id, IdKind } from "../../kernel/id.ts";
 import type { Progress } from "../../platform/progress.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 
@@ -289,17 +289,27 @@ export interface Command {
 }
 
 /** The parts of a flag that its declaration has in place of the words and the form that the field's schema gives. */
-export interface OwnFlag extends Pick<CommandFlag, "choices" | "isList" | "takes"> {
+export interface OwnFlag extends Pick<
+  CommandFlag & CommandArgument,
+  "choices" | "isList" | "takes" | "isNeededIf" | "isMany"
+> {
   /** Without dashes; by default the field's name. */
   readonly name?: string;
   readonly placeholder?: string;
   readonly description?: string;
-  /** The prompt for a value that must be given; by default the description. */
+  /** The prompt for a value, which then must be given; by default the description of one that the schema needs. */
   readonly ask?: string;
+  /** The command always sends this value, and has no flag. */
+  readonly value?: unknown;
   /** The value is an argument of the command instead, after those of the path. */
   readonly isArgument?: true;
   /** Returns the field's value from the text at the terminal, such as the content of a file. */
-  readonly read?: (text: string, call: CommandCall) => unknown;
+  readonly read?: (
+    text: string,
+    call: CommandCall,
+    app: App,
+    organizationId: Id<"organization"> | undefined,
+  ) => unknown;
   /** A flag without a value that gives the field `value`: `--drop-logo`. */
   readonly alternative?: {
     readonly name: string;
@@ -332,7 +342,7 @@ export type CommandLine<Result, Shown, Field extends string = string> = Pick<
   readonly summary?: string;
   /**
    * How the path's organization is given, if not by --organization or TILL_ORGANIZATION: as the first argument, or by
-   * the object that the path names last. If it is `stated`, --organization may name the object's organization.
+   * the object that the path names last, or the first argument if it names none. If it is `stated`, --organization may name the object's organization.
    */
   readonly organization?: "argument" | "found" | "stated";
   /** The fields of the query and the body that the command gives; by default all. */
