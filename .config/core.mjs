@@ -12,7 +12,7 @@ import "../src/cli/terminal/progress.ts";
 import "../src/cli/terminal/text-input.ts";
 import "../src/cli/terminal/watch.ts";
 import "../src/compose/servers.ts";
-import "../src/compose/store-place.ts";
+import "../src/compose/store-location.ts";
 import "../src/make-app.ts";
 import "../src/platform/chain/looks-like-secret.ts";
 import "../src/platform/chain/networks.ts";

@@ -1,21 +1,21 @@
 import { createServer, type Server } from "node:http";
 import Koa from "koa";
 import {
-  answerProblems,
+  sendProblems,
   identifyRequest,
   logRequests,
   readTarget,
   refuseMethods,
   secureHeaders,
   shareCheckouts,
-} from "./http/http.ts";
-import { answerBrokenRequests } from "./http/pipeline/broken-requests.ts";
+} from "./http/middleware.ts";
+import { refuseBrokenRequests } from "./http/pipeline/broken-requests.ts";
 import { mountDocs } from "./http/document/docs.ts";
 import { noticeForwarding } from "./http/forwarding.ts";
 import { measureRequests, mountHealth, mountMetrics } from "./http/monitoring.ts";
 import type { RequestState } from "./http/pipeline/exchange.ts";
 import { makeRouter, routeRequests } from "./http/pipeline/routes.ts";
-import { representAnswers } from "./http/representation.ts";
+import { representResponses } from "./http/representation.ts";
 import { getCheckout } from "./features/checkout/checkouts.ts";
 import { allOperations } from "./features/index.ts";
 import type { Program } from "./compose/app.ts";
@@ -50,8 +50,8 @@ export function createHttpServer(app: Program): Server {
       allowedOrigins: async (checkoutId) => (await getCheckout(app, checkoutId)).allowedOrigins,
     }),
   );
-  koa.use(representAnswers());
-  koa.use(answerProblems(app));
+  koa.use(representResponses());
+  koa.use(sendProblems(app));
   koa.use(readTarget());
   koa.use(routeRequests([router, ...app.mountables.map(makeRouter)]));
   koa.use(refuseMethods(router));
@@ -61,7 +61,7 @@ export function createHttpServer(app: Program): Server {
     { maxHeaderSize: headerBytesMax, connectionsCheckingInterval: connectionCheckMs },
     (request, response) => void handle(request, response),
   );
-  answerBrokenRequests(server, app);
+  refuseBrokenRequests(server, app);
   server.headersTimeout = headersTimeoutMs;
   server.requestTimeout = requestTimeoutMs;
   server.keepAliveTimeout = keepAliveMs;

@@ -22,7 +22,7 @@ export interface GivenCall {
   readonly password: string | null;
   readonly named: Named;
   /** Files that were read; standard input can be read only once. */
-  readonly readings: Map<string, Promise<Buffer>>;
+  readonly files: Map<string, Promise<Buffer>>;
   /** Whether standard output got a file. */
   readonly output: { isTaken: boolean };
   readonly progress: CommandCall["progress"];
@@ -30,7 +30,7 @@ export interface GivenCall {
 
 /** Makes the call of a command. In a trial, its writes are rolled back. */
 export function callOf(terminal: Terminal, given: GivenCall, trial: Trial | null): CommandCall {
-  const { arguments: values, flags, password, named, readings, output, progress } = given;
+  const { arguments: values, flags, password, named, files, output, progress } = given;
   const context: WriteContext = {
     actor: operator(),
     requestId: terminal.requestId,
@@ -38,9 +38,9 @@ export function callOf(terminal: Terminal, given: GivenCall, trial: Trial | null
     ...(trial === null ? {} : { finish: trial.finish }),
   };
   function readFile(path: string): Promise<Buffer> {
-    const reading = readings.get(path) ?? readInput(terminal, path);
-    readings.set(path, reading);
-    return reading;
+    const file = files.get(path) ?? readInput(terminal, path);
+    files.set(path, file);
+    return file;
   }
   return {
     context,

@@ -41,7 +41,7 @@ export async function runFeatureCommand(
     flags,
     password,
     named: { organization: null },
-    readings: new Map(),
+    files: new Map(),
     output: { isTaken: false },
     progress: bar.report,
   };

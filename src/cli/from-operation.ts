@@ -80,7 +80,7 @@ function commandOf(operation: Operation, cli: DeclaredCommandLine): Command {
         context: call.context,
         actor: null,
         organizationId: organizationId ?? null,
-        standing: null,
+        membership: null,
         expect: (current) => {
           requireVersion(current, looked);
         },
@@ -90,9 +90,9 @@ function commandOf(operation: Operation, cli: DeclaredCommandLine): Command {
   } as Parameters<typeof command>[0]);
 }
 
-function effectOf({ method, secretAnswer }: Operation): Command["effect"] {
+function effectOf({ method, secretResponse }: Operation): Command["effect"] {
   if (method === "GET") return "read";
-  return secretAnswer ? "write-without-trial" : "write";
+  return secretResponse ? "write-without-trial" : "write";
 }
 
 type OwnFlags = Readonly<Record<string, OwnFlag | null | undefined>>;

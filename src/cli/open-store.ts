@@ -9,7 +9,7 @@ import {
   storeBehind,
   storeFile,
   storeName,
-} from "../compose/store-place.ts";
+} from "../compose/store-location.ts";
 import { systemClock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/config.ts";
 import type { Database } from "../platform/database/database.ts";
@@ -38,19 +38,19 @@ export interface OpenStore {
 
 /**
  * Opens the configured store.
- * @param isReading whether the command only reads: the store is then opened for writing with the first write, such as
+ * @param isReadOnly whether the command only reads: the store is then opened for writing with the first write, such as
  *   that of an export which records itself
  * @throws ConfigError
  */
 export async function openForCommand(
   terminal: Terminal,
   flags: Flags,
-  isReading: boolean,
+  isReadOnly: boolean,
 ): Promise<OpenStore> {
   const { config: own } = await loadStoreSettings(terminal, "cli", flags);
   const logger = createLogger({ level: terminal.isVerbose ? own.logLevel : "error" });
   const [clock, randomBytes] = [systemClock, systemRandom];
-  const opened = await openCommandStore(own, logger, isReading);
+  const opened = await openCommandStore(own, logger, isReadOnly);
   const { db, secret } = opened;
   const stop = new AbortController();
   const close = async () => {
@@ -92,7 +92,7 @@ export async function openForCommand(
 async function openCommandStore(
   config: Config,
   logger: Logger,
-  isReading: boolean,
+  isReadOnly: boolean,
 ): Promise<{
   readonly db: Database;
   readonly secret: ServerSecret;
@@ -102,7 +102,7 @@ async function openCommandStore(
     const { openStore } = await import("../compose/store.ts");
     return openStore(config, "use", { clock: systemClock, logger, randomBytes: systemRandom });
   };
-  if (!isReading) {
+  if (!isReadOnly) {
     const { db, secret } = await openForWriting();
     return { db, secret, close: () => db.close() };
   }

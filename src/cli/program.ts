@@ -54,7 +54,7 @@ export async function makeProgram(
   const spoken = spokenWords(words);
   if (!namesOwnCommand(spoken)) {
     const [noun = ""] = spoken;
-    const { addFeatures } = await import("./manifest.ts");
+    const { addFeatures } = await import("./described-commands.ts");
     await addFeatures(program, openTerminal, isNoun(noun) ? noun : null);
   }
   addHelp(program, openTerminal);
@@ -357,7 +357,7 @@ const flagsWithValue = ["--data-dir", "--config"];
 /** Returns the words without flags and the values of global flags. */
 function spokenWords(words: readonly string[]): readonly string[] {
   return words.filter(
-    (word, place) => !word.startsWith("-") && !flagsWithValue.includes(words[place - 1] ?? ""),
+    (word, index) => !word.startsWith("-") && !flagsWithValue.includes(words[index - 1] ?? ""),
   );
 }
 

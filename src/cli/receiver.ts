@@ -40,12 +40,12 @@ export async function startReceiver(
 ): Promise<Receiver> {
   let secret: string | null = null;
   const server = createServer((request, response) => {
-    void answer(request).then((status) => {
+    void respond(request).then((status) => {
       response.writeHead(status).end();
     });
   });
 
-  async function answer(request: IncomingMessage): Promise<number> {
+  async function respond(request: IncomingMessage): Promise<number> {
     const body = await readBody(request);
     if (body === null) return 413;
     if (secret === null || !isSigned(request, body, secret)) {

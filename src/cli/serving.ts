@@ -48,7 +48,7 @@ export async function startServing(
     url,
     async stop() {
       app.stopsSoon();
-      closeAfterAnswers(server);
+      closeAfterResponses(server);
       // In parallel, so that their durations do not add up.
       await Promise.all([drain(server, app), app.background.stop()]);
       await app.close();
@@ -72,15 +72,15 @@ async function listen(app: Program, host: string, ports: readonly number[]): Pro
 }
 
 function refusal(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const place = `Port ${String(port)} on ${host}`;
+  const address = `Port ${String(port)} on ${host}`;
   switch (error.code) {
     case "EADDRINUSE":
       return new CannotListen(
-        `${place} is in use. Stop the other program, or choose another port with --port (0 picks a free one).`,
+        `${address} is in use. Stop the other program, or choose another port with --port (0 picks a free one).`,
       );
     case "EACCES":
       return new MayNotListen(
-        `${place} requires privileges that this user lacks. Choose a port above 1023 with --port, and let a proxy listen on the low one.`,
+        `${address} requires privileges that this user lacks. Choose a port above 1023 with --port, and let a proxy listen on the low one.`,
       );
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
@@ -101,7 +101,7 @@ function urlOf(host: string, port: number): string {
 }
 
 /** Ends every connection after its next answer, which says so. */
-function closeAfterAnswers(server: Server): void {
+function closeAfterResponses(server: Server): void {
   server.prependListener("request", (_request: IncomingMessage, response: ServerResponse) => {
     response.shouldKeepAlive = false;
   });

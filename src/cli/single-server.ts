@@ -27,9 +27,9 @@ export async function lockDataFolder(dataDir: string): Promise<DataFolderLock> {
     );
   }
   const write = async (url: string | null) => {
-    const draft = `${card}.${String(process.pid)}`;
-    await writeFile(draft, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 });
-    await rename(draft, card);
+    const partial = `${card}.${String(process.pid)}`;
+    await writeFile(partial, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 });
+    await rename(partial, card);
   };
   await write(null);
   return {

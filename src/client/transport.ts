@@ -246,10 +246,10 @@ async function authorize(headers: Record<string, string>, options: TillOptions):
 }
 
 function pathOf(pattern: string, values: readonly string[]): string {
-  let place = 0;
+  let index = 0;
   return pattern.replace(/\{(\w+)\}/g, (_whole, name: string) => {
-    const value: unknown = values[place];
-    place += 1;
+    const value: unknown = values[index];
+    index += 1;
     // URLs resolve dots, so that these would address another operation.
     if (typeof value !== "string" || /^\.{0,2}$/.test(value)) {
       throw new TypeError(`${name} must be an id, and is ${JSON.stringify(value)}`);

@@ -1,7 +1,7 @@
 import type { Gatekeeper } from "../http/declare/permissions.ts";
 import type { Readiness } from "../http/monitoring.ts";
 import { createIdempotency } from "../http/pipeline/idempotency.ts";
-import { mountPages } from "../http/http.ts";
+import { mountPages } from "../http/middleware.ts";
 import type { MountDependencies } from "../http/pipeline/exchange.ts";
 import { mountOperations, type Mountable } from "../http/pipeline/mount.ts";
 import { features } from "../features/index.ts";
@@ -54,7 +54,7 @@ import { makeWorkers } from "./workers.ts";
 /** Parts from outside the program. Tests replace these and nothing else; no setting reaches them. */
 export interface Externals extends Outside {
   /** A response that does not match its record throws instead of being logged. */
-  readonly strictAnswers: boolean;
+  readonly strictResponses: boolean;
   /** A write inside a write throws at once, and so does a read that bypasses its tx. */
   readonly refusesNesting: boolean;
   /** Ends the start while it waits for servers of an earlier version. */
@@ -130,7 +130,7 @@ export async function createApp(
     wake(worker) {
       background.wake(worker);
       // Every commit that raises an event wakes the relay. The event may change a page that is open.
-      if (worker === "relay") liveStreamsOf(app).look();
+      if (worker === "relay") liveStreamsOf(app).compare();
     },
   };
   for (const group of features.flatMap(({ metrics: groups }) => groups?.(app) ?? [])) {
@@ -152,7 +152,7 @@ export async function createApp(
       rateLimiter: rateLimiterOf(config),
       logger,
       spend: config.verification === "required" ? spendAllowance : null,
-      strictAnswers: external.strictAnswers,
+      strictResponses: external.strictResponses,
     }),
 
     ...lifeOf(app, { background, serving, isRefusing, stop }),
@@ -185,7 +185,7 @@ function externalsOf(config: Config, outside: Partial<Externals>): Externals {
     logger: outside.logger ?? createLogger({ level: config.logLevel, clock }),
     metrics: outside.metrics ?? noMetrics,
     passwordCost: outside.passwordCost ?? passwordCost,
-    strictAnswers: outside.strictAnswers ?? false,
+    strictResponses: outside.strictResponses ?? false,
     refusesNesting: outside.refusesNesting ?? false,
     starting: outside.starting ?? new AbortController().signal,
   };
@@ -206,7 +206,7 @@ function lifeOf(
   let isStopping = false;
   return {
     async start() {
-      if (config.databaseUrl === null) await endLeases(app);
+      if (config.databaseUrl === null) await endFormerLeases(app);
       await serving.begin();
       if (sandboxOf(app) !== null) {
         await openSandbox(app, systemContext("sandbox"), config.sandboxBlockMs);
@@ -257,10 +257,10 @@ function rateLimiterOf(config: Config): RateLimiter {
 }
 
 /** Releases everything that a dead server held: a SQLite store has only one server. */
-async function endLeases(app: App): Promise<void> {
+async function endFormerLeases(app: App): Promise<void> {
   const { db, clock } = app;
   await app.leases.endAll();
-  await delivererOf(app).reclaim();
+  await delivererOf(app).takeOver();
   await db.write(systemContext("jobs"), (tx) => endJobLeases(tx, clock.now()));
 }
 
@@ -289,8 +289,8 @@ async function readinessOf(
 function numbered(
   providers: Awaited<ReturnType<typeof readProviderStatuses>>,
 ): Readiness["providers"] {
-  return providers.map(({ network, status }, place) => {
-    const before = providers.slice(0, place).filter((other) => other.network === network);
+  return providers.map(({ network, status }, index) => {
+    const before = providers.slice(0, index).filter((other) => other.network === network);
     return { network, provider: before.length + 1, status };
   });
 }

@@ -1,7 +1,7 @@
 import type { InTx } from "../app.ts";
 import { requireSubscription } from "../features/billing/subscriptions/issuing-gate.ts";
 import { unlimited, type IssuingDecision } from "../features/invoices/hooks.ts";
-import { keepIssuing, requireVerified } from "../features/organizations/issuing.ts";
+import { lockIssuingShared, requireVerified } from "../features/organizations/issuing.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/database.ts";
 
@@ -17,7 +17,7 @@ export async function mayIssue(
   return {
     ...decision,
     async grant(tx, at, count) {
-      await keepIssuing(tx, organizationId, verification);
+      await lockIssuingShared(tx, organizationId, verification);
       return decision.grant(tx, at, count);
     },
   };

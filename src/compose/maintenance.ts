@@ -1,4 +1,4 @@
-import { pruneKeptAnswers } from "../http/pipeline/idempotency.ts";
+import { pruneResponses } from "../http/pipeline/idempotency.ts";
 import { announceAuditHead } from "../features/audit-logs/audit-logs.ts";
 import { features } from "../features/index.ts";
 import { systemContext } from "../platform/database/database.ts";
@@ -11,7 +11,7 @@ import type { App } from "../app.ts";
 
 /** All deletions of expired data, by job name. */
 const prunings = new Map<string, Prune>([
-  ["prune kept answers", pruneKeptAnswers],
+  ["prune kept answers", pruneResponses],
   ["prune events", pruneEvents],
   ["prune failed jobs", pruneFailedJobs],
   ...features.flatMap((feature) => Object.entries(feature.prunings ?? {})),

@@ -15,7 +15,7 @@ import {
   storeBehind,
   storeFile,
   type StoreLocation,
-} from "./store-place.ts";
+} from "./store-location.ts";
 
 /** Maximum number of organizations without a default wallet that are named. */
 const walletWarningsMax = 20;
@@ -38,17 +38,17 @@ export interface ReadOnlyStore {
 }
 
 export async function openReadOnlyStore(
-  place: StoreLocation,
+  location: StoreLocation,
   clock: Clock,
 ): Promise<ReadOnlyStore> {
-  await requireStoreFile(place);
-  const { databaseUrl } = place;
+  await requireStoreFile(location);
+  const { databaseUrl } = location;
   const store = await openForReading(
-    databaseUrl === null ? { sqliteFile: storeFile(place) } : { url: databaseUrl },
+    databaseUrl === null ? { sqliteFile: storeFile(location) } : { url: databaseUrl },
   );
   try {
-    if ((await currentVersion(store)) === 0) throw noStore(place);
-    if (store.pending.length > 0) throw storeBehind(place, store.pending.length);
+    if ((await currentVersion(store)) === 0) throw noStore(location);
+    if (store.pending.length > 0) throw storeBehind(location, store.pending.length);
   } catch (error) {
     await store.close();
     throw error;

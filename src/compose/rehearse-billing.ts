@@ -35,12 +35,12 @@ import { passwordCost } from "../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 import type { App } from "../app.ts";
 import { makeApp } from "../make-app.ts";
-import { placeOf } from "./backup/fill.ts";
+import { addressOfStore } from "./backup/fill.ts";
 import { describe, until } from "./backup/make-backup.ts";
-import { requireStoreFile, storeBehind, type StoreLocation } from "./store-place.ts";
+import { requireStoreFile, storeBehind, type StoreLocation } from "./store-location.ts";
 
 interface RehearsalOptions {
-  /** The settings of the store, of which only the place, the plans, the networks and the rates matter. */
+  /** The settings of the store, of which only the location, the plans, the networks and the rates matter. */
   readonly config: Config;
   readonly secret: ServerSecret;
   readonly randomBytes: RandomBytes;
@@ -142,7 +142,7 @@ const copied = [
  * @throws StoreBehind, or WrongSecret
  */
 async function openScratchCopy(
-  place: StoreLocation,
+  location: StoreLocation,
   file: string,
   given: {
     readonly secret: ServerSecret;
@@ -152,11 +152,11 @@ async function openScratchCopy(
   },
 ): Promise<Database> {
   const { secret, clock, signal, progress } = given;
-  await requireStoreFile(place);
-  const store = await openSnapshot(placeOf(place));
+  await requireStoreFile(location);
+  const store = await openSnapshot(addressOfStore(location));
   try {
-    const { migration: level } = await describe(store, place, secret);
-    if (store.pending.length > 0) throw storeBehind(place, store.pending.length);
+    const { migration: level } = await describe(store, location, secret);
+    if (store.pending.length > 0) throw storeBehind(location, store.pending.length);
     const tables = await shapesOf(store, tablesAt(level));
     const wanted = tables.filter(({ name }) => copied.includes(name));
     if (wanted.length < copied.length) throw new Defect("billing reads a table that is missing");

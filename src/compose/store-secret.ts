@@ -14,7 +14,7 @@ import {
   loadServerSecret,
   type ServerSecret,
 } from "../platform/secrets/server-secret.ts";
-import { storeBehind, storeName, type StoreLocation } from "./store-place.ts";
+import { storeBehind, storeName, type StoreLocation } from "./store-location.ts";
 
 const WrongSecret = defineProblem({
   code: "wrong_secret",
@@ -28,7 +28,7 @@ const WrongSecret = defineProblem({
  */
 export async function requireFittingSecret(
   db: Database,
-  place: StoreLocation,
+  location: StoreLocation,
   mode: "migrate" | "use",
   secret: ServerSecret,
   logger: Logger,
@@ -38,23 +38,23 @@ export async function requireFittingSecret(
   let known = await secretOf(db);
   if (known === null) known = await rememberSecret(db, secret);
   if (known === former) {
-    if (mode === "use") throw storeBehind(place, "keyed audit seals");
+    if (mode === "use") throw storeBehind(location, "keyed audit seals");
     known = await resumeStore(db, secret, logger);
   }
   if (known === own) return;
-  throw wrongSecret(`the store ${storeName(place)}`, "the store");
+  throw wrongSecret(`the store ${storeName(location)}`, "the store");
 }
 
 /** Throws WrongSecret if a store of any migration level was created with another secret. Writes nothing. */
 export async function requireSecretOf(
   reader: Reader,
-  place: StoreLocation,
+  location: StoreLocation,
   secret: ServerSecret,
 ): Promise<void> {
   const known = await secretOf(reader);
   if (known === null || known === fingerprint(secret) || known === formerFingerprint(secret))
     return;
-  throw wrongSecret(`the store ${storeName(place)}`, "the store");
+  throw wrongSecret(`the store ${storeName(location)}`, "the store");
 }
 
 /** Returns the error for a secret that does not belong to `subject`; `short` repeats it. */

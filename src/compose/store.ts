@@ -10,11 +10,11 @@ import { currentVersion, type Migration } from "../platform/database/schema/migr
 import { migrate, pendingMigrations } from "../platform/database/schema.ts";
 import { openDatabase } from "../platform/database/open.ts";
 import type { Database } from "../platform/database/database.ts";
-import { StoreInUse } from "../platform/database/transfer/draft.ts";
+import { StoreInUse } from "../platform/database/transfer/new-store.ts";
 import { leaseLifeMax, liveLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
-import { noStore, requireStoreFile, storeBehind, storeFile, storeName } from "./store-place.ts";
+import { noStore, requireStoreFile, storeBehind, storeFile, storeName } from "./store-location.ts";
 import { requireFittingSecret, requireSecretOf, secretFor } from "./store-secret.ts";
 
 /**
@@ -25,8 +25,8 @@ export type StoreMode = "create" | "initialize" | "migrate" | "use";
 
 /** How long to wait for servers to stop, in milliseconds: their clocks may be a little ahead. */
 const patienceMs = leaseLifeMax + minute;
-/** How often to look whether the servers on a store have stopped, in milliseconds. */
-const lookMs = 250;
+/** How often to read whether the servers on a store have stopped, in milliseconds. */
+const pollMs = 250;
 
 interface Store {
   readonly db: Database;
@@ -127,7 +127,7 @@ async function waitForEarlierServers(
   }: { readonly clock: Clock; readonly logger: Logger; readonly starting?: AbortSignal },
 ): Promise<readonly Migration[]> {
   const begunAt = clock.now();
-  for (let looks = 0; ; looks += 1) {
+  for (let polls = 0; ; polls += 1) {
     const pending = await pendingMigrations(db);
     if (pending.length === 0) return pending;
     const now = clock.now();
@@ -139,12 +139,12 @@ async function waitForEarlierServers(
           "It is unchanged. Stop all of them, and start this one again.",
       );
     }
-    if (looks === 0)
+    if (polls === 0)
       logger.warn(
         { leases },
         "the store has to be migrated: waiting until its servers have stopped",
       );
-    await delay(lookMs);
+    await delay(pollMs);
     starting?.throwIfAborted();
   }
 }

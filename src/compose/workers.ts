@@ -114,7 +114,7 @@ function isStop(reason: unknown): boolean {
 
 async function run({ config, db, secret, clock }: Parts, signal: AbortSignal): Promise<MadeBackup> {
   return makeBackup({
-    place: config,
+    location: config,
     secret,
     clock,
     signal,

@@ -3,13 +3,13 @@ import type { ServerResponse } from "node:http";
 import type { Exchange } from "./pipeline/exchange.ts";
 import type { RateLimitName } from "./pipeline/rate-limits.ts";
 import type { Instant } from "../kernel/clock.ts";
-import { htmlType, keepText, type KeptBody } from "./representation.ts";
+import { htmlType, prepareText, type PreparedBody } from "./representation.ts";
 
 /**
  * The response of a page: HTML, a stream of events, a redirect within this instance after a form, a static file with a
  * versioned name, or data.
  */
-export type PageAnswer =
+export type PageResponse =
   | {
       readonly kind: "html";
       readonly page: HtmlPage;
@@ -19,7 +19,7 @@ export type PageAnswer =
     }
   | { readonly kind: "events"; readonly subscribe: Subscribe }
   | { readonly kind: "redirect"; readonly location: string }
-  | { readonly kind: "file"; readonly file: KeptBody }
+  | { readonly kind: "file"; readonly file: PreparedBody }
   /** For programs. `type` is the media type; browsers save the body under the file name if there is one. */
   | {
       readonly kind: "data";
@@ -32,14 +32,14 @@ export type PageAnswer =
 
 export interface HtmlPage {
   /** A kept body is sent to many clients, and compressed once. */
-  readonly html: string | KeptBody;
+  readonly html: string | PreparedBody;
   /** The language of its texts, such as `en`, for Content-Language. */
   readonly language: string;
 }
 
 /** Returns a page whose compressed forms are made when a client first accepts them. */
-export function keepPage({ html, language }: HtmlPage): HtmlPage {
-  return { html: typeof html === "string" ? keepText(htmlType, html) : html, language };
+export function preparePage({ html, language }: HtmlPage): HtmlPage {
+  return { html: typeof html === "string" ? prepareText(htmlType, html) : html, language };
 }
 
 export interface PageCall {
@@ -60,7 +60,7 @@ export interface Page {
   readonly path: string;
   /** Null: not limited. */
   readonly limit: RateLimitName | readonly RateLimitName[] | null;
-  readonly handle: (app: App, call: PageCall) => Promise<PageAnswer>;
+  readonly handle: (app: App, call: PageCall) => Promise<PageResponse>;
 }
 
 /** A problem as a page shows it. It has no `detail`, which is written for developers. */

@@ -28,7 +28,7 @@ const textTypes =
  * - Each encoding has its own strong tag (RFC 9110, 8.8.3.3): `"…"`, `"…-br"`, `"…-gzip"`.
  * - HEAD runs like GET so that its headers are the same; Koa omits the body.
  */
-export function representAnswers(): Middleware<RequestState> {
+export function representResponses(): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
     const { body } = ctx as { body: unknown };
@@ -93,7 +93,7 @@ function exactly(compressed: Buffer): Buffer {
 }
 
 /** A body that is created once and sent to all clients, with its tag and compressed forms. */
-export interface KeptBody {
+export interface PreparedBody {
   readonly type: string;
   readonly body: string | Buffer;
   readonly tag: string;
@@ -103,14 +103,14 @@ export interface KeptBody {
 export const htmlType = "text/html; charset=utf-8";
 
 /** Returns a text whose compressed forms are made, quickly, when a client first accepts them. */
-export function keepText(type: string, body: string): KeptBody {
+export function prepareText(type: string, body: string): PreparedBody {
   return { type, body, tag: entityTag(body), forms: {} };
 }
 
 const bestBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 /** Computes the tag and, off the main thread, the compressed forms of a body. */
-export async function keepBody(type: string, body: string | Buffer): Promise<KeptBody> {
+export async function prepareBody(type: string, body: string | Buffer): Promise<PreparedBody> {
   const tag = entityTag(body);
   if (!textTypes.test(type) || Buffer.byteLength(body) < compressedFrom) {
     return { type, body, tag, forms: {} };
@@ -122,11 +122,11 @@ export async function keepBody(type: string, body: string | Buffer): Promise<Kep
   return { type, body, tag, forms: { br, gzip: gzipped } };
 }
 
-export function sendKept(ctx: Exchange, kept: KeptBody): void {
-  ctx.state.forms = kept.forms;
-  ctx.set("ETag", kept.tag);
-  ctx.type = kept.type;
-  ctx.body = kept.body;
+export function sendPrepared(ctx: Exchange, prepared: PreparedBody): void {
+  ctx.state.forms = prepared.forms;
+  ctx.set("ETag", prepared.tag);
+  ctx.type = prepared.type;
+  ctx.body = prepared.body;
 }
 
 /** Computes the entity tag of a representation: equal bodies have equal tags. */
@@ -138,7 +138,7 @@ function entityTag(body: string | Uint8Array): string {
  * Computes the entity tag of an operation's response. If its record has fields that Till observes, the tag has two parts
  * with a period between them: one of all other fields, and one of these.
  */
-export function tagOfAnswer({ record }: Operation, body: string): string {
+export function tagOfResponse({ record }: Operation, body: string): string {
   const observed = record === null ? [] : observedFields(record);
   if (observed.length === 0) return entityTag(body);
   const fields = Object.entries(JSON.parse(body) as Record<string, unknown>);
@@ -172,7 +172,7 @@ export function expectation(ifMatch: string, operation: Operation): (current: un
   if (ifMatch === "" || ifMatch === "*") return () => undefined;
   const tags = tagsOf(ifMatch).map(comparable);
   return (current) => {
-    const tag = tagOfAnswer(operation, JSON.stringify(serialize(operation, current).body));
+    const tag = tagOfResponse(operation, JSON.stringify(serialize(operation, current).body));
     if (tags.includes(comparable(tag))) return;
     throw new PreconditionFailed(
       "The object has changed since you read it. Read it again, then repeat the change with the new ETag.",

@@ -60,7 +60,7 @@ const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const plainNumber = /^-?\d+(\.\d+)?$/;
 
 /**
- * The place in a text where a program that separates cells otherwise, by semicolons or tabs, would find a formula. Such
+ * The position in a text at which a program that separates cells otherwise, by semicolons or tabs, would find a formula. Such
  * a program takes the quotes within a line for letters, so that a line break ends a cell too.
  */
 const formulaWithin =

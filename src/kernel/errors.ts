@@ -2,13 +2,13 @@
  * The location of an invalid value in a request: a JSON Pointer into the body (RFC 6901; "" is the whole body), the
  * name of a query parameter, or the name of a header.
  */
-export type FieldPlace =
+export type FieldLocation =
   | { readonly pointer: string; readonly parameter?: never; readonly header?: never }
   | { readonly parameter: string; readonly pointer?: never; readonly header?: never }
   | { readonly header: string; readonly pointer?: never; readonly parameter?: never };
 
 /** An invalid value: its location, a stable code, and a message that continues the location's name ("must be …"). */
-export type FieldError = FieldPlace & { readonly code: string; readonly message: string };
+export type FieldError = FieldLocation & { readonly code: string; readonly message: string };
 
 interface ProblemDetails {
   readonly errors?: readonly FieldError[];
@@ -78,20 +78,20 @@ export const NotFound = defineProblem({
 
 /** Creates the problem for a malformed request. It lists every invalid value of the body, query and headers. */
 export function invalidFields(errors: readonly FieldError[]): Problem {
-  const named = errors.map((error) => `${placeInWords(error)}: ${error.message}`).join("; ");
+  const named = errors.map((error) => `${locationInWords(error)}: ${error.message}`).join("; ");
   return new InvalidRequest(`Correct these fields and send the request again. ${named}`, {
     errors,
   });
 }
 
 /** Creates the problem for one invalid value. A location given as text is a JSON Pointer into the body. */
-export function invalidField(place: string | FieldPlace, code: string, message: string): Problem {
+export function invalidField(location: string | FieldLocation, code: string, message: string): Problem {
   return invalidFields([
-    { ...(typeof place === "string" ? { pointer: place } : place), code, message },
+    { ...(typeof location === "string" ? { pointer: location } : location), code, message },
   ]);
 }
 
-function placeInWords({ pointer, parameter, header }: FieldPlace): string {
+function locationInWords({ pointer, parameter, header }: FieldLocation): string {
   if (parameter !== undefined) return `the query parameter ${parameter}`;
   if (header !== undefined) return `the header ${header}`;
   return pointer === "" ? "the body" : pointer;

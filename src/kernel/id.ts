@@ -48,7 +48,7 @@ const randomLength = 16;
 export function encodeTime(at: Instant): string {
   let text = "";
   let rest = at;
-  for (let place = 0; place < timeLength; place += 1) {
+  for (let index = 0; index < timeLength; index += 1) {
     text = alphabet.charAt(rest % 32) + text;
     rest = Math.floor(rest / 32);
   }
@@ -77,8 +77,8 @@ export function createIds(randomBytes: RandomBytes): IdSource {
         lastTime = at;
         timeText = encodeTime(at);
         // The top bit stays clear, so that incrementing within a millisecond never overflows.
-        lastRandom = Array.from(randomBytes(randomLength), (byte, place) =>
-          place === 0 ? byte & 15 : byte & 31,
+        lastRandom = Array.from(randomBytes(randomLength), (byte, index) =>
+          index === 0 ? byte & 15 : byte & 31,
         );
       } else {
         increment(lastRandom);
@@ -95,13 +95,13 @@ export function createIds(randomBytes: RandomBytes): IdSource {
 }
 
 function increment(digits: number[]): void {
-  for (let place = digits.length - 1; place >= 0; place -= 1) {
-    const digit = digits[place] ?? 0;
+  for (let index = digits.length - 1; index >= 0; index -= 1) {
+    const digit = digits[index] ?? 0;
     if (digit < 31) {
-      digits[place] = digit + 1;
+      digits[index] = digit + 1;
       return;
     }
-    digits[place] = 0;
+    digits[index] = 0;
   }
 }
 

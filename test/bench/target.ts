@@ -42,7 +42,7 @@ async function startTill(): Promise<Started> {
       TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
     },
     outside: {
-      strictAnswers: false,
+      strictResponses: false,
       refusesNesting: false,
       logger: createLogger({ level: "info", destination: createWriteStream("/dev/null") }),
     },

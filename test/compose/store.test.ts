@@ -142,7 +142,7 @@ eachStore("upgrading a store", (store) => {
     expect(backup).to.match(/before-migration-of-v33-[0-9a-z]+-\d{8}T\d{9}Z\.tar$/);
     expect((await migrated(config, silentLogger)).backup).to.equal(null);
 
-    const { migration, kept } = await restore(backup ?? "", place, { migrates: false });
+    const { migration, formerName: kept } = await restore(backup ?? "", place, { migrates: false });
     expect([migration, kept === null]).to.deep.equal([level, false]);
     expect(asBackedUp(await rowsOf(place, level))).to.deep.equal(rows);
     expect((await migrated(config, silentLogger)).migrations.length).to.equal(

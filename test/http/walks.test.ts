@@ -19,7 +19,7 @@ import { organizations } from "../../src/features/organizations/store.ts";
 import { refunds } from "../../src/features/refunds/store.ts";
 import { payments, transfers } from "../../src/features/payments/table.ts";
 import { allOperations } from "../../src/features/index.ts";
-import { walletClaims, wallets } from "../../src/features/wallets/table.ts";
+import { addressOwnerships, wallets } from "../../src/features/wallets/table.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/table.ts";
 import type { Id, IdKind } from "../../src/kernel/id.ts";
 import { auditLogs } from "../../src/platform/audit/chain.ts";
@@ -88,7 +88,7 @@ const customer = copies(customers, "customer");
 const walletOf = (where?: string): Adding => {
   let identity: string;
   const copy = copies(wallets, "wallet", () => ({ identity, position: null }), where);
-  const claim = copies(walletClaims, "wallet", () => ({ identity }), "WHERE kind = 'address'");
+  const claim = copies(addressOwnerships, "wallet", () => ({ identity }), "WHERE kind = 'address'");
   return async (tx, estate, at) => {
     identity = `walk ${String(added)}`;
     await claim(tx, estate, at);

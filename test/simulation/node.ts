@@ -1,6 +1,6 @@
 import { second, type Instant } from "../../src/kernel/clock.ts";
 import type { Address, Head, TransferLog } from "../../src/platform/chain/client.ts";
-import type { Fetch, FetchAnswer } from "../../src/platform/chain/evm/transport.ts";
+import type { Fetch, FetchResponse } from "../../src/platform/chain/evm/transport.ts";
 import { transferTopic } from "../../src/platform/chain/evm/transfer-log.ts";
 import { asRecord, asText, hexNumber, JsonRpcRefusal } from "../support/chain/json-rpc.ts";
 import type { Chance } from "./steps.ts";
@@ -259,7 +259,7 @@ function answerOf(
   status: number,
   text: string,
   headers: Readonly<Record<string, string>>,
-): FetchAnswer {
+): FetchResponse {
   return {
     status,
     headers: { get: (name) => headers[name] ?? null },

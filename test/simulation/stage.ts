@@ -233,7 +233,7 @@ async function start(
   const workers = makeWorkers(app);
   // As a server does on a SQLite store: what a dead process held is free at once.
   await app.leases.endAll();
-  await delivererOf(app).reclaim();
+  await delivererOf(app).takeOver();
   await db.write(testContext, (tx) => endJobLeases(tx, now()));
   return { app, workers: new Map(workers.map((worker) => [worker.name, worker])) };
 }

@@ -113,7 +113,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
   const app = await createApp(config, "create", {
     clock,
     logger: silentLogger,
-    strictAnswers: true,
+    strictResponses: true,
     refusesNesting: true,
     passwordCost: leastCost,
     ...options.outside,

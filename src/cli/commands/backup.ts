@@ -1,7 +1,7 @@
 import { instanceAt, noteBackup } from "../../compose/backup/record.ts";
 import { makeBackup, type MadeBackup } from "../../compose/backup/make-backup.ts";
 import { secretFor } from "../../compose/store-secret.ts";
-import { storeName } from "../../compose/store-place.ts";
+import { storeName } from "../../compose/store-location.ts";
 import { targetOf } from "../../compose/backup/files.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
@@ -30,7 +30,7 @@ export async function backUpStore(
   const made = await withProgress(terminal, (progress) =>
     interruptibly((signal) =>
       makeBackup({
-        place: config,
+        location: config,
         secret,
         path,
         clock: systemClock,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { section, type Section } from "../../http/declare/command.ts";
 import { rehearseBilling, type Rehearsal } from "../../compose/rehearse-billing.ts";
-import { requireStoreFile } from "../../compose/store-place.ts";
+import { requireStoreFile } from "../../compose/store-location.ts";
 import { secretFor } from "../../compose/store-secret.ts";
 import { openReadOnlyStore } from "../../compose/read-only-store.ts";
 import { paymentHabits, type PaymentHabit } from "../../features/billing/rehearsal/habits.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { copyStore, type CopiedStore } from "../../compose/backup/copy.ts";
 import { secretFor } from "../../compose/store-secret.ts";
-import { storeName } from "../../compose/store-place.ts";
+import { storeName } from "../../compose/store-location.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { databaseUrl, readValue } from "../../platform/config/setting.ts";
 import { createLogger } from "../../platform/logger/index.ts";
@@ -14,8 +14,8 @@ import { withProgress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { withFolderLocked } from "./restore.ts";
 
-/** A place as in the settings. */
-interface Place {
+/** A location as in the settings. */
+interface Target {
   readonly dataDir: string;
   readonly databaseUrl: string | null;
 }
@@ -47,7 +47,7 @@ export async function copyStoreCommand(terminal: Terminal, flags: Flags): Promis
   await print(terminal, { from: storeName(config), target }, copied);
 }
 
-function parseTarget(given: unknown): Place {
+function parseTarget(given: unknown): Target {
   if (typeof given !== "string" || given === "") {
     throw new UsageError("Give --to: a URL such as postgres://host/till, or a data folder.");
   }
@@ -62,7 +62,7 @@ function parseTarget(given: unknown): Place {
 
 async function print(
   terminal: Terminal,
-  { from, target }: { readonly from: string; readonly target: Place },
+  { from, target }: { readonly from: string; readonly target: Target },
   { rows, tables, isVerified, migration }: CopiedStore,
 ): Promise<void> {
   const to = storeName(target);

@@ -1,5 +1,5 @@
 import { openStore } from "../../compose/store.ts";
-import { storeName } from "../../compose/store-place.ts";
+import { storeName } from "../../compose/store-location.ts";
 import { verifyStore, type CheckResult } from "../../compose/checks.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { createLogger } from "../../platform/logger/index.ts";

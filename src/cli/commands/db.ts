@@ -1,6 +1,6 @@
 import { openStore } from "../../compose/store.ts";
 import { planMigration } from "../../compose/backup/plan-migration.ts";
-import { storeName } from "../../compose/store-place.ts";
+import { storeName } from "../../compose/store-location.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";

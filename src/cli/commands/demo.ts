@@ -52,11 +52,11 @@ export async function demo(terminal: Terminal, flags: Flags): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeSettings(folder);
     const loaded = await loadSettings(terminal, "demo", { ...flags, dataDir: folder });
-    const place = await lockDataFolder(folder);
+    const lock = await lockDataFolder(folder);
     try {
-      await run(terminal, loaded, { asked, place });
+      await run(terminal, loaded, { asked, lock });
     } finally {
-      await place.leave();
+      await lock.leave();
     }
   } finally {
     if (given === undefined) await rm(folder, { recursive: true, force: true });
@@ -66,7 +66,7 @@ export async function demo(terminal: Terminal, flags: Flags): Promise<void> {
 async function run(
   terminal: Terminal,
   loaded: LoadedConfig,
-  { asked, place }: { readonly asked: Promise<unknown>; readonly place: DataFolderLock },
+  { asked, lock }: { readonly asked: Promise<unknown>; readonly lock: DataFolderLock },
 ): Promise<void> {
   const { config } = loaded;
   // Log lines would clutter the output, so the level is warn unless it was set.
@@ -80,7 +80,7 @@ async function run(
   let serving: Serving | null = null;
   try {
     serving = await startServing(app, { host: config.host, ports: portsOf(loaded) });
-    await place.announce(serving.url);
+    await lock.announce(serving.url);
     const context = { actor: operator(), requestId: terminal.requestId, ip: null };
     const world = await seed(app, context, receiver);
     await printDemo(terminal, app, serving, world);
@@ -98,7 +98,7 @@ async function stop(app: Program, serving: Serving | null, receiver: Receiver): 
 
 function portsOf({ config, settings }: LoadedConfig): number[] {
   if (isGiven({ settings }, "TILL_PORT")) return [config.port];
-  return [...Array.from({ length: portsTried }, (_none, place) => config.port + place), 0];
+  return [...Array.from({ length: portsTried }, (_none, offset) => config.port + offset), 0];
 }
 
 function isGiven({ settings }: Pick<LoadedConfig, "settings">, name: string): boolean {

@@ -31,7 +31,7 @@ const ProblemsFound = defineProblem({
  */
 export async function examine(terminal: Terminal, flags: Flags): Promise<void> {
   const isFixing = flags["fix"] === true;
-  const files = await checkModes(...placesOf(terminal, flags), isFixing);
+  const files = await checkModes(...guardedFiles(terminal, flags), isFixing);
   const settings = await readSettings(terminal, flags);
   const { config } = settings;
   const report = flags["report"];
@@ -99,7 +99,7 @@ async function examineWith(
 }
 
 /** Finds the files to guard without loading the settings, which fail if others can write their file. */
-function placesOf(
+function guardedFiles(
   { surroundings: { env } }: Terminal,
   flags: Flags,
 ): [{ dataDir: string }, { settings: string | null; secret: string | null }] {

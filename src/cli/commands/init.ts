@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { parseBody } from "../../http/declare/request.ts";
 import { createApp } from "../../compose/app.ts";
-import { storeName } from "../../compose/store-place.ts";
+import { storeName } from "../../compose/store-location.ts";
 import { initializeStore } from "../../features/admin/initialize.ts";
 import { alreadyInitialized } from "../../features/admin/installation.ts";
 import { getOrganizationDetail } from "../../features/admin/organizations.ts";
@@ -10,7 +10,7 @@ import { requireStrong } from "../../features/auth/passwords.ts";
 import { getReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
 import { platformOrganization } from "../../features/organizations/store.ts";
 import { Problem } from "../../kernel/errors.ts";
-import { draftSettings, entriesOf, type SettingsDraft } from "../../platform/config/files/files.ts";
+import { prepareSettings, entriesOf, type SettingsChange } from "../../platform/config/files/files.ts";
 import { ConfigError, type Config, type LoadedConfig } from "../../platform/config/config.ts";
 import { createLogger, silentLogger } from "../../platform/logger/index.ts";
 import { passwordFault } from "../../platform/secrets/passwords.ts";
@@ -119,8 +119,8 @@ async function readAnswers(terminal: Terminal, flags: InitFlags): Promise<Answer
 
 async function create(terminal: Terminal, answers: Answers): Promise<void> {
   const { loaded, settingsFile, account, password, wallet, receiver } = answers;
-  let draft =
-    settingsFile === null ? null : await draftSettings(settingsFile.path, settingsFile.entries);
+  let change =
+    settingsFile === null ? null : await prepareSettings(settingsFile.path, settingsFile.entries);
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });
   try {
     const app = await createApp(loaded.config, "initialize", { logger });
@@ -128,10 +128,10 @@ async function create(terminal: Terminal, answers: Answers): Promise<void> {
       const context = { actor: operator(), requestId: terminal.requestId, ip: null };
       const installed = await initializeStore(
         app,
-        { ...context, ...finishWith(draft) },
+        { ...context, ...finishWith(change) },
         { ...account, password },
       );
-      draft = null;
+      change = null;
       await makeBackupFolder(loaded.config.backupFolder);
       await addWallets(app, context, installed.organization.id, wallet, receiver);
       await print(terminal, answers, presentInstalled(installed));
@@ -139,14 +139,14 @@ async function create(terminal: Terminal, answers: Answers): Promise<void> {
       await app.close();
     }
   } catch (error) {
-    await draft?.withdraw();
+    await change?.withdraw();
     throw error;
   }
 }
 
 /** Puts the settings file in its place just before the store's commit, so that no run leaves only one of them. */
-function finishWith(draft: SettingsDraft | null) {
-  return draft === null ? {} : { finish: () => draft.publish() };
+function finishWith(change: SettingsChange | null) {
+  return change === null ? {} : { finish: () => change.publish() };
 }
 
 async function print(

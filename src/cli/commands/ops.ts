@@ -14,11 +14,11 @@ type Shown = ReturnType<typeof presentOperationsStatus>;
  * With --probe, this process runs the checks itself. Exits with a failure unless the status is ok.
  */
 export async function operationsStatus(terminal: Terminal, flags: Flags): Promise<void> {
-  const looking =
-    flags["probe"] === true ? await lookHere(terminal, flags) : await lookAtStore(terminal, flags);
+  const source =
+    flags["probe"] === true ? await openProbe(terminal, flags) : await openRecorded(terminal, flags);
   try {
     const print = async (screen: Terminal) => {
-      const shown = await looking.look();
+      const shown = await source.read();
       await printRecord(screen, shown, shape);
       return shown.infrastructure.status;
     };
@@ -30,25 +30,25 @@ export async function operationsStatus(terminal: Terminal, flags: Flags): Promis
     if (status !== "ok")
       throw new Unhealthy(`The installation is ${status}. See the checks above.`);
   } finally {
-    await looking.close();
+    await source.close();
   }
 }
 
-interface Looking {
-  look(): Promise<Shown>;
+interface StatusSource {
+  read(): Promise<Shown>;
   close(): Promise<void>;
 }
 
-async function lookAtStore(terminal: Terminal, flags: Flags): Promise<Looking> {
+async function openRecorded(terminal: Terminal, flags: Flags): Promise<StatusSource> {
   const { openReadOnlyStore } = await import("../../compose/read-only-store.ts");
   const store = await openReadOnlyStore(await findCommandStore(terminal, flags), systemClock);
   return {
-    look: async () => presentOperationsStatus(await store.operationsStatus()),
+    read: async () => presentOperationsStatus(await store.operationsStatus()),
     close: () => store.close(),
   };
 }
 
-async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
+async function openProbe(terminal: Terminal, flags: Flags): Promise<StatusSource> {
   const { createApp } = await import("../../compose/app.ts");
   const { readOperationsStatus } = await import("../../features/admin/status/operations-status.ts");
   const { createLogger } = await import("../../platform/logger/index.ts");
@@ -58,7 +58,7 @@ async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
   const app = await createApp(loaded.config, "use", { logger });
   const context = { actor: operator(), requestId: terminal.requestId, ip: null };
   return {
-    look: async () => presentOperationsStatus(await readOperationsStatus(app, context)),
+    read: async () => presentOperationsStatus(await readOperationsStatus(app, context)),
     async close() {
       for (const note of app.servers.notes()) terminal.talk(note);
       await app.close();

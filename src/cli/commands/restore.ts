@@ -6,7 +6,7 @@ import {
   type RestorePlan,
 } from "../../compose/backup/restore.ts";
 import { skippedAddresses } from "../../features/wallets/after-restore.ts";
-import { storeName } from "../../compose/store-place.ts";
+import { storeName } from "../../compose/store-location.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { createLogger } from "../../platform/logger/index.ts";
@@ -72,9 +72,9 @@ export async function withFolderLocked<T>(
 }
 
 function describePlan(terminal: Terminal, config: Config, { manifest, former }: RestorePlan): void {
-  const kept = former?.isReadable === true ? "it" : "it, which is damaged,";
+  const formerStore = former?.isReadable === true ? "it" : "it, which is damaged,";
   terminal.talk(
-    `${storeName(config)} will be replaced by the backup of ${manifest.createdAt}; ${kept} is kept beside it.`,
+    `${storeName(config)} will be replaced by the backup of ${manifest.createdAt}; ${formerStore} is kept beside it.`,
   );
 }
 
@@ -82,7 +82,7 @@ async function print(
   terminal: Terminal,
   config: Config,
   { manifest, bringsSecret, former }: RestorePlan,
-  { kept, migration, isVerified, newLife }: RestoredStore,
+  { formerName, migration, isVerified, newLife }: RestoredStore,
 ): Promise<void> {
   const { createdAt, instance, auditHead, tables } = manifest;
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
@@ -98,7 +98,7 @@ async function print(
           migration,
           verified: isVerified,
           broughtSecret: bringsSecret,
-          formerStore: kept,
+          formerStore: formerName,
           endedSessions: newLife?.endedSessions ?? 0,
           keys: newLife?.keys ?? [],
           returnedMembers: newLife?.returnedMembers ?? [],
@@ -119,7 +119,7 @@ async function print(
           isVerified ? "all checks of till db verify passed, the audit log among them" : "no",
         ],
         ["Audit head", auditHead ?? "-"],
-        ["Former store", kept ?? "none"],
+        ["Former store", formerName ?? "none"],
         ...(bringsSecret ? [["Secret", "taken from the backup"] as const] : []),
         [
           "Sessions",

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { createApp, type Program } from "../../compose/app.ts";
-import { noStore, requireStoreFile, storeName } from "../../compose/store-place.ts";
+import { noStore, requireStoreFile, storeName } from "../../compose/store-location.ts";
 import { isInitialized } from "../../features/admin/installation.ts";
 import { wordDifference } from "../../features/admin/status/servers.ts";
 import { systemClock } from "../../kernel/clock.ts";
@@ -27,18 +27,18 @@ export async function serve(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
   const logger = createLogger({ level: config.logLevel, format: config.logFormat });
   await requireStoreFile(config);
-  const place = config.databaseUrl === null ? await lockDataFolder(config.dataDir) : null;
+  const lock = config.databaseUrl === null ? await lockDataFolder(config.dataDir) : null;
   const starting = new AbortController();
   void asked.then((signal) => {
     starting.abort(new AskedToStop(signal));
   });
   try {
-    await serveInPlace(terminal, config, logger, place, asked, starting.signal);
+    await serveInPlace(terminal, config, logger, lock, asked, starting.signal);
   } catch (error) {
     if (!(error instanceof AskedToStop)) throw error;
     logger.info({ signal: error.message }, "stopped before the start");
   } finally {
-    await place?.leave();
+    await lock?.leave();
   }
 }
 
@@ -46,7 +46,7 @@ async function serveInPlace(
   terminal: Terminal,
   config: Config,
   logger: Logger,
-  place: DataFolderLock | null,
+  lock: DataFolderLock | null,
   asked: Promise<NodeJS.Signals>,
   starting: AbortSignal,
 ): Promise<void> {
@@ -56,7 +56,7 @@ async function serveInPlace(
   const serving = await startIn(app, config);
   growAgain();
   endWithDefects(logger);
-  await place?.announce(serving.url);
+  await lock?.announce(serving.url);
   await printStart(app, serving, logger);
   if (terminal.form === "json")
     terminal.data(JSON.stringify({ url: serving.url, pid: process.pid }));

@@ -36,9 +36,9 @@ export async function complete(
   const question = questionOf(given);
   if (question === null) return;
   const { words, current, write } = question;
-  const place = placeOf(await makeProgram(words), words, current);
-  if (place === null) return;
-  const { isFile, known } = await within(completionMs, candidatesAt(place, env));
+  const position = positionOf(await makeProgram(words), words, current);
+  if (position === null) return;
+  const { isFile, known } = await within(completionMs, candidatesAt(position, env));
   const lines = [isFile ? "files" : "values", ...write(known)];
   stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
@@ -47,9 +47,9 @@ function questionOf([shell, ...rest]: readonly string[]): Question | null {
   switch (shell) {
     case "bash": {
       const [type = "", breaks = "", line = ""] = rest;
-      const { words, current, quote, kept } = readLine(line, breaks);
-      if (kept === null) return null;
-      const write = (known: readonly Known[]) => forBash(known, quote, kept, type === listing);
+      const { words, current, quote, prefix } = readLine(line, breaks);
+      if (prefix === null) return null;
+      const write = (known: readonly Known[]) => forBash(known, quote, prefix, type === listing);
       return { words: words.slice(1), current, write };
     }
     case "zsh":
@@ -68,11 +68,11 @@ function questionOf([shell, ...rest]: readonly string[]): Question | null {
 function forBash(
   known: readonly Known[],
   quote: Quote,
-  kept: string,
+  prefix: string,
   isListing: boolean,
 ): readonly string[] {
   return known.flatMap(({ value, description }) => {
-    const written = quoted(value.slice(kept.length), quote);
+    const written = quoted(value.slice(prefix.length), quote);
     if (written === null) return [];
     const isDescribed = isListing && known.length > 1 && description !== "";
     return [isDescribed ? `${written}  (${shortened(description)})` : written];
@@ -101,7 +101,7 @@ async function within(ms: number, work: Promise<Candidates>): Promise<Candidates
 }
 
 /** The part of a command line at the cursor. */
-interface Place {
+interface Position {
   /** The command that the words before the cursor name. */
   readonly command: Program;
   /** The argument or flag of which the word is the value; null if it is a command or the name of a flag. */
@@ -117,14 +117,14 @@ interface Place {
 }
 
 /** Finds the part of a command line at the cursor; null if the words before it do not begin one. */
-function placeOf(program: Program, words: readonly string[], current: string): Place | null {
+function positionOf(program: Program, words: readonly string[], current: string): Position | null {
   const [first, ...others] = words;
-  if (first !== "help") return commandPlace(program, words, current);
-  const described = commandPlace(program, others, current);
+  if (first !== "help") return commandPosition(program, words, current);
+  const described = commandPosition(program, others, current);
   return described === null ? null : { ...described, valueOf: null, takesFlags: false };
 }
 
-function commandPlace(program: Program, words: readonly string[], current: string): Place | null {
+function commandPosition(program: Program, words: readonly string[], current: string): Position | null {
   const given = new Map<string, string>();
   let command = program;
   let position = 0;
@@ -170,8 +170,8 @@ function argumentAt({ registeredArguments }: Program, position: number): Argumen
 }
 
 function splitFlag(word: string): readonly [string, string?] {
-  const place = word.indexOf("=");
-  return place < 0 ? [word] : [word.slice(0, place), word.slice(place + 1)];
+  const index = word.indexOf("=");
+  return index < 0 ? [word] : [word.slice(0, index), word.slice(index + 1)];
 }
 
 /** The offer of a shell for the word at the cursor. */
@@ -186,13 +186,13 @@ interface Candidates {
  * @throws if it is in the store or the settings, and they cannot be read
  */
 async function candidatesAt(
-  place: Place,
+  position: Position,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Candidates> {
-  const { valueOf, before, typed } = place;
-  if (valueOf === null) return { isFile: false, known: beginning(typed, namesAt(place)) };
+  const { valueOf, before, typed } = position;
+  if (valueOf === null) return { isFile: false, known: beginning(typed, namesAt(position)) };
   const takes = takesOf(valueOf);
-  const values = await valuesOf(takes, place, env);
+  const values = await valuesOf(takes, position, env);
   const known = beginning(
     typed,
     // The choices of --sort begin with a dash.
@@ -202,7 +202,7 @@ async function candidatesAt(
 }
 
 /** Returns the commands or, if there are none or a dash was typed, the flags that were not given yet. */
-function namesAt({ command, typed, takesFlags, given }: Place): readonly Known[] {
+function namesAt({ command, typed, takesFlags, given }: Position): readonly Known[] {
   const isCommand = command.commands.length > 0 && !typed.startsWith("-");
   if (isCommand) {
     return command.commands.map((one) => ({ value: one.name(), description: one.description() }));
@@ -220,7 +220,7 @@ function flagsOf(command: Program): Program["options"] {
 
 async function valuesOf(
   { choices, isList, sources }: Takes,
-  { command, typed, given }: Place,
+  { command, typed, given }: Position,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Known[]> {
   if (choices !== null) {

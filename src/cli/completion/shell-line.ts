@@ -15,41 +15,41 @@ interface ShellLine {
    * character at which Bash breaks words, such as the `=` in `--status=open`. Null if the word has a part that Bash
    * expands, or a quoted part that was closed: its own rules for them are too many.
    */
-  readonly kept: string | null;
+  readonly prefix: string | null;
 }
 
 /** Takes apart one command of a POSIX shell, without expanding anything. */
 export function readLine(line: string, breaks: string): ShellLine {
   const words: string[] = [];
   let current: string | null = null;
-  let kept: string | null = "";
+  let prefix: string | null = "";
   let quote: Quote = "";
-  for (let place = 0; place < line.length; place += 1) {
-    const letter = line.charAt(place);
-    const next = line.charAt(place + 1);
+  for (let index = 0; index < line.length; index += 1) {
+    const letter = line.charAt(index);
+    const next = line.charAt(index + 1);
     if (quote === "" && /\s/.test(letter)) {
       if (current !== null) words.push(current);
-      [current, kept] = [null, ""];
+      [current, prefix] = [null, ""];
       continue;
     }
     current ??= "";
     if (letter === quote) {
-      [quote, kept] = ["", null];
+      [quote, prefix] = ["", null];
     } else if (quote === "" && (letter === "'" || letter === '"')) {
       quote = letter;
-      if (kept !== null) kept = current;
+      if (prefix !== null) prefix = current;
     } else if (letter === "\\" && quote !== "'" && isEscaped(quote, next)) {
       current += next;
-      place += 1;
+      index += 1;
     } else {
       current += letter;
-      if (quote !== "'" && (letter === "$" || letter === "`")) kept = null;
+      if (quote !== "'" && (letter === "$" || letter === "`")) prefix = null;
       // Bash breaks words at "@" too, but replaces it with what follows.
       const before = letter === "@" ? current.slice(0, -1) : current;
-      if (quote === "" && breaks.includes(letter) && kept !== null) kept = before;
+      if (quote === "" && breaks.includes(letter) && prefix !== null) prefix = before;
     }
   }
-  return { words, current: current ?? "", quote, kept };
+  return { words, current: current ?? "", quote, prefix };
 }
 
 /** Within double quotes, a backslash stands before few letters only. */

@@ -1,6 +1,6 @@
 import { chmod, mkdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { StoreLocation } from "../../compose/store-place.ts";
+import type { StoreLocation } from "../../compose/store-location.ts";
 import { backupFolderFault } from "../setup/backup-folder.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 

@@ -13,15 +13,15 @@ import {
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 
 /** How long to wait for the server's answer, in milliseconds. */
-const answerMs = 5 * second;
+const responseMs = 5 * second;
 /** The maximum length of an answer, in characters. */
-const answerMax = 1_000_000;
+const responseMax = 1_000_000;
 /** Days before the end of the certificate from which on it is a warning. */
 const certificateDays = 14;
 /** Difference of clocks, in milliseconds, from which on it is a warning or a problem. A Date header has whole seconds. */
 const clockOff = { warning: 5 * second, problem: 60 * second };
 
-interface Answer {
+interface FoundResponse {
   readonly status: number;
   readonly type: unknown;
   /** The server's time, and the time in the middle of the request. */
@@ -41,22 +41,22 @@ export interface ServerChecks {
  * which path its links begin.
  */
 export async function checkServer(baseUrl: string, now: Instant): Promise<ServerChecks> {
-  let answer: Answer;
+  let response: FoundResponse;
   try {
-    answer = await askServer(`${baseUrl}/v1/doctor`);
+    response = await askServer(`${baseUrl}/v1/doctor`);
   } catch (error) {
     const message = `${baseUrl} does not answer: ${reasonOf(error)}.`;
     const remedy =
       "Start the server, or check the name, the proxy and its certificate; payers use this address";
     return { findings: [problem("base URL", message, remedy)], isClockChecked: false };
   }
-  const findings = [comparePrefix(baseUrl, answer)];
-  if (answer.certificateEnd !== null) findings.push(judgeCertificate(answer.certificateEnd, now));
-  if (answer.clock !== null) {
-    const off = Math.abs(answer.clock.server - answer.clock.own);
+  const findings = [comparePrefix(baseUrl, response)];
+  if (response.certificateEnd !== null) findings.push(judgeCertificate(response.certificateEnd, now));
+  if (response.clock !== null) {
+    const off = Math.abs(response.clock.server - response.clock.own);
     findings.push(judgeClock(off, `${String(Math.round(off / second))} s from that of ${baseUrl}`));
   }
-  return { findings, isClockChecked: answer.clock !== null };
+  return { findings, isClockChecked: response.clock !== null };
 }
 
 /** Judges the difference of this machine's clock to another one, in milliseconds. */
@@ -67,7 +67,7 @@ export function judgeClock(off: number, words: string): Finding {
   return off > clockOff.warning ? warning("clock", message, remedy) : ok("clock", message);
 }
 
-function comparePrefix(baseUrl: string, { status, type }: Answer): Finding {
+function comparePrefix(baseUrl: string, { status, type }: FoundResponse): Finding {
   const check = "base URL";
   const found = /^(\/\S*)?\/docs\/problems#/.exec(typeof type === "string" ? type : "");
   if (found === null) {
@@ -95,13 +95,13 @@ function judgeCertificate(end: Instant, now: Instant): Finding {
     : ok("certificate", message);
 }
 
-function askServer(url: string): Promise<Answer> {
+function askServer(url: string): Promise<FoundResponse> {
   const began = systemClock.now();
   const isSecure = url.startsWith("https:");
   const options = {
     headers: { Accept: "application/json" },
     agent: false,
-    signal: AbortSignal.timeout(answerMs),
+    signal: AbortSignal.timeout(responseMs),
   } as const;
   return new Promise((resolve, reject) => {
     const asked = (isSecure ? requestHttps : requestHttp)(url, options, (response) => {
@@ -112,7 +112,7 @@ function askServer(url: string): Promise<Answer> {
       response.setEncoding("utf8").on("data", (part: string) => {
         text += part;
         // A foreign page may be large.
-        if (text.length > answerMax) response.destroy(new Error("the answer is too long"));
+        if (text.length > responseMax) response.destroy(new Error("the answer is too long"));
       });
       response.once("error", reject).once("end", () => {
         const date = Date.parse(response.headers.date ?? "");
@@ -143,7 +143,7 @@ export function noServer(): Finding {
 }
 
 /** How long to wait for all answers of a provider, in milliseconds. */
-const providerAnswerMs = 8 * second;
+const replyMs = 8 * second;
 /** Age of the newest block, in block times, from which on a provider counts as behind; at least `behindMs`. */
 const behindBlocks = 20;
 const behindMs = 60 * second;
@@ -183,7 +183,7 @@ async function checkNetwork(
     reader: makeReader("sqlite", () => Promise.reject(new Error("no store"))),
     clock: systemClock,
     fetch: makeOutwardFetch<FetchInit>(proxy),
-    stopping: AbortSignal.timeout(providerAnswerMs),
+    stopping: AbortSignal.timeout(replyMs),
   });
   if (providers.length === 0) {
     const name = `providers of ${network.id}`;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openReadOnlyStore, type ReadOnlyStore } from "../../compose/read-only-store.ts";
 import { comparedSettings } from "../../compose/servers.ts";
-import { storeName } from "../../compose/store-place.ts";
+import { storeName } from "../../compose/store-location.ts";
 import { requireSecretOf, secretFor } from "../../compose/store-secret.ts";
 import {
   differencesTo,

@@ -64,9 +64,9 @@ export async function explainIds(
 
 function givenIds(command: Program): readonly GivenId[] {
   const values = [
-    ...command.registeredArguments.map((one, place) => ({
+    ...command.registeredArguments.map((one, index) => ({
       takenBy: one,
-      given: command.processedArgs[place] as unknown,
+      given: command.processedArgs[index] as unknown,
     })),
     ...command.options.map((one) => ({
       takenBy: one,

@@ -1,5 +1,5 @@
 import type { Argument, Command as Program, Option } from "commander";
-import type { FieldPlace } from "../../kernel/errors.ts";
+import type { FieldLocation } from "../../kernel/errors.ts";
 import { declarationOf } from "../command-words.ts";
 
 /** Returns how a command takes a field of the API: `--wallet-id`, or `<amount>` for an argument; null if it does not. */
@@ -16,7 +16,7 @@ export function nameOf(taken: Argument | Option): string {
 }
 
 /** Returns the field of a wrong value, or its first part: the pointer /expiresAt is the field expiresAt. */
-export function fieldOf({ pointer, parameter }: FieldPlace): string {
+export function fieldOf({ pointer, parameter }: FieldLocation): string {
   return parameter ?? pointer?.split("/")[1] ?? "";
 }
 

@@ -1,7 +1,7 @@
 import { loadConfig, type LoadOptions } from "../../platform/config/load.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { openForReading } from "../../platform/database/open.ts";
-import { requireStoreFile, storeFile } from "../../compose/store-place.ts";
+import { requireStoreFile, storeFile } from "../../compose/store-location.ts";
 
 /** How long a completion waits for a lock of the store, or for its server, in milliseconds. */
 const storeWaitMs = 500;
@@ -18,8 +18,8 @@ export async function readKnown<Result>(
   const { config } = await loadConfig(options);
   await requireStoreFile(config);
   const { databaseUrl, organization } = config;
-  const place = databaseUrl === null ? { sqliteFile: storeFile(config) } : { url: databaseUrl };
-  const store = await openForReading(place, storeWaitMs);
+  const location = databaseUrl === null ? { sqliteFile: storeFile(config) } : { url: databaseUrl };
+  const store = await openForReading(location, storeWaitMs);
   try {
     return store.pending.length > 0 ? null : await read(store, organization);
   } finally {

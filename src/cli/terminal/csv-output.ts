@@ -58,7 +58,7 @@ function formOf(terminal: Terminal, head: readonly string[], isOnScreen: boolean
         start: '{"data":[',
         row: (cells) =>
           JSON.stringify(
-            Object.fromEntries(head.map((name, place) => [name, cells[place] ?? null])),
+            Object.fromEntries(head.map((name, index) => [name, cells[index] ?? null])),
           ),
         between: ",",
         end: '],"nextCursor":null}\n',
@@ -97,9 +97,9 @@ export async function writeNewFile(
   path: string,
   parts: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
-  const draft = `${path}.partial`;
-  const file = await open(draft, "wx", 0o600).catch((error: unknown) => {
-    throw unwritable(draft, error);
+  const partial = `${path}.partial`;
+  const file = await open(partial, "wx", 0o600).catch((error: unknown) => {
+    throw unwritable(partial, error);
   });
   try {
     try {
@@ -108,27 +108,27 @@ export async function writeNewFile(
     } finally {
       await file.close();
     }
-    if (assumesYes) await rename(draft, path);
-    else await publish(draft, path);
+    if (assumesYes) await rename(partial, path);
+    else await publish(partial, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    await rm(partial, { force: true });
     throw hasCode(error) ? unwritable(path, error) : error;
   }
 }
 
 /** Gives a complete file its name. A link never overwrites a file, unlike a rename. */
-async function publish(draft: string, path: string): Promise<void> {
+async function publish(partial: string, path: string): Promise<void> {
   try {
-    await link(draft, path);
+    await link(partial, path);
   } catch (error) {
     if (!hasCode(error) || !["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(error.code)) {
       throw error;
     }
     // Some network shares have no links.
-    await rename(draft, path);
+    await rename(partial, path);
     return;
   }
-  await rm(draft, { force: true });
+  await rm(partial, { force: true });
 }
 
 function unwritable(path: string, error: unknown): Error {

@@ -80,7 +80,7 @@ async function print(terminal: Terminal, lines: readonly RecordLine[]): Promise<
   const style = styleOf(terminal);
   if (style === null) {
     const rows = lines.map(({ name, value }) => [name, value]);
-    await printPlain(terminal, rows, (_line, place) => place === 0);
+    await printPlain(terminal, rows, (_line, index) => index === 0);
     return;
   }
   const { drawLines } = await import("./drawing/table.ts");
@@ -122,12 +122,12 @@ async function printColumns(
 async function printPlain(
   terminal: Terminal,
   rows: readonly (readonly string[])[],
-  isTitle: (line: number, place: number) => boolean,
+  isTitle: (line: number, index: number) => boolean,
 ): Promise<void> {
   const emphasize = bold(terminal.hasColor);
   const { layOut } = await import("./drawing/table.ts");
   const shown = rows.map((row, line) =>
-    row.map((cell, place) => (isTitle(line, place) ? emphasize(cell) : cell)),
+    row.map((cell, index) => (isTitle(line, index) ? emphasize(cell) : cell)),
   );
   terminal.data(layOut(shown));
 }
@@ -160,7 +160,7 @@ async function printItems(
   if (style === null) {
     // Lists are joined without a space, so that awk can split the columns.
     const shown = columns.map((column) => cellsOf(column, items, ","));
-    const rows = items.map((_item, place) => shown.map((cells) => cells[place] ?? ""));
+    const rows = items.map((_item, index) => shown.map((cells) => cells[index] ?? ""));
     const head = columns.map((column) => titleOf(column).toUpperCase());
     await printPlain(terminal, [head, ...rows], (line) => line === 0);
     return;

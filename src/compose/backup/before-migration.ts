@@ -26,7 +26,7 @@ export async function backUpBeforeMigration(
   const prefix = `before-migration-of-v${String(version)}`;
   try {
     const { path } = await makeBackup({
-      place: config,
+      location: config,
       secret,
       clock,
       withSecret: false,

@@ -5,7 +5,7 @@ import { counted, unwatched } from "../../platform/progress.ts";
 import { makeDigests } from "../../platform/backup/backup-file.ts";
 import { currentVersion } from "../../platform/database/schema/migrate.ts";
 import { openForReading } from "../../platform/database/open.ts";
-import { exists } from "../../platform/database/sqlite/draft.ts";
+import { exists } from "../../platform/database/sqlite/new-store.ts";
 import {
   openSnapshot,
   readTables,
@@ -14,8 +14,8 @@ import {
   type TablePart,
 } from "../../platform/database/transfer/rows.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
-import { storeBehind, storeFile, storeName, type StoreLocation } from "../store-place.ts";
-import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";
+import { storeBehind, storeFile, storeName, type StoreLocation } from "../store-location.ts";
+import { fillNewStore, addressOfStore, refuseServers, type FilledStore, type FillOptions } from "./fill.ts";
 import { describe, until } from "./make-backup.ts";
 
 const TargetNotEmpty = defineProblem({
@@ -24,13 +24,13 @@ const TargetNotEmpty = defineProblem({
   title: "The target already has a store",
 });
 
-export interface CopiedStore extends FilledDraft {
+export interface CopiedStore extends FilledStore {
   readonly tables: number;
   readonly rows: number;
 }
 
 /**
- * Copies a store to a place without one, on either database, and compares every row.
+ * Copies a store to a location without one, on either database, and compares every row.
  * @throws StoreInUse if a server runs on the source, TargetNotEmpty, StoreBehind
  */
 export async function copyStore(
@@ -42,7 +42,7 @@ export async function copyStore(
   if (target.databaseUrl === null) await mkdir(target.dataDir, { recursive: true, mode: 0o700 });
   await requireEmpty(target);
   const { progress = unwatched } = options;
-  const store = await openSnapshot(placeOf(source));
+  const store = await openSnapshot(addressOfStore(source));
   try {
     const { migration: level } = await describe(store, source, secret);
     if (store.pending.length > 0) throw storeBehind(source, store.pending.length);
@@ -56,7 +56,7 @@ export async function copyStore(
         yield part;
       }
     }
-    const made = await fillDraft(
+    const made = await fillNewStore(
       target,
       secret,
       { ...options, migrates: false },
@@ -84,7 +84,7 @@ async function requireEmpty(target: StoreLocation): Promise<void> {
     if (await exists(storeFile(target))) throw notEmpty(target);
     return;
   }
-  const store = await openForReading(placeOf(target));
+  const store = await openForReading(addressOfStore(target));
   try {
     if ((await currentVersion(store)) > 0) throw notEmpty(target);
   } finally {
@@ -92,9 +92,9 @@ async function requireEmpty(target: StoreLocation): Promise<void> {
   }
 }
 
-/** Looks again, because the snapshot does not see a server that has started since. */
+/** Reads again, because the snapshot does not see a server that has started since. */
 async function refuseServersNow(source: StoreLocation, clock: Clock): Promise<void> {
-  const store = await openForReading(placeOf(source));
+  const store = await openForReading(addressOfStore(source));
   try {
     await refuseServers(source, store, clock);
   } finally {

@@ -10,7 +10,7 @@ export const FileExists = defineProblem({
   title: "The file exists",
 });
 
-/** The name of a backup: its purpose, a part of the instance's id, its time, and whether it is a draft's file. */
+/** The name of a backup: its purpose, a part of the instance's id, its time, and whether it is a partial file. */
 const namePattern =
   /^(till-backup|before-migration-of-v\d+)-([0-9a-z]+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.tar(\.partial(?:\.db(?:-wal|-shm|-journal)?)?)?$/;
 
@@ -70,7 +70,7 @@ interface Retention {
 }
 
 /**
- * Removes an instance's backups beyond the limits, and drafts that killed processes left. Only files with the names of
+ * Removes an instance's backups beyond the limits, and partial files that killed processes left. Only files with the names of
  * `till backup` are considered. Backups from the future, made with a wrong clock, neither count nor go.
  * @param newest the backup that was just made and verified, which always stays
  * @returns the names of the removed files
@@ -87,26 +87,26 @@ export async function pruneBackups(
     .filter(
       ({ name, owner, at }) => name !== newest && owner === instancePart(instance) && at <= now,
     );
-  const kept = own
-    .filter(({ isDraft, purpose }) => !isDraft && purpose === "till-backup")
+  const complete = own
+    .filter(({ isPartial, purpose }) => !isPartial && purpose === "till-backup")
     .sort((one, other) => other.at - one.at);
   const removed = [
-    ...kept.filter(({ at }, place) => place + 1 >= count || now - at > age),
+    ...complete.filter(({ at }, index) => index + 1 >= count || now - at > age),
     // A younger one may still be written.
-    ...own.filter(({ isDraft, at }) => isDraft && now - at > day),
+    ...own.filter(({ isPartial, at }) => isPartial && now - at > day),
   ];
   for (const { name } of removed) await rm(join(folder, name), { force: true });
   return removed.map(({ name }) => name);
 }
 
 function parseName(name: string) {
-  const [, purpose, owner, year, month, date, hours, minutes, seconds, rest, draft] =
+  const [, purpose, owner, year, month, date, hours, minutes, seconds, rest, partial] =
     namePattern.exec(name) ?? [];
   if (purpose === undefined) return null;
   const at = Date.parse(
     `${year ?? ""}-${month ?? ""}-${date ?? ""}T${hours ?? ""}:${minutes ?? ""}:${seconds ?? ""}.${rest ?? ""}Z`,
   );
-  return { name, purpose, owner, at, isDraft: draft !== undefined };
+  return { name, purpose, owner, at, isPartial: partial !== undefined };
 }
 
 /** Flushes the folder that holds a file's name to disk. Not every system allows that. */

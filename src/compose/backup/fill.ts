@@ -4,8 +4,8 @@ import type { Progress } from "../../platform/progress.ts";
 import type { TableContent } from "../../platform/backup/backup-file.ts";
 import { migrate, newestVersion } from "../../platform/database/schema.ts";
 import { systemContext, type Database, type Reader } from "../../platform/database/database.ts";
-import { StoreInUse, type FormerContent } from "../../platform/database/transfer/draft.ts";
-import { openDraft } from "../../platform/database/transfer/open-draft.ts";
+import { StoreInUse, type FormerContent } from "../../platform/database/transfer/new-store.ts";
+import { openNewStore } from "../../platform/database/transfer/open-new-store.ts";
 import {
   fillStore,
   type TablePart,
@@ -14,7 +14,7 @@ import {
 import { heldLeases } from "../../platform/jobs/leases.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
-import { storeFile, storeName, type StoreLocation } from "../store-place.ts";
+import { storeFile, storeName, type StoreLocation } from "../store-location.ts";
 import { requireFittingSecret } from "../store-secret.ts";
 import { momentOf } from "./files.ts";
 import { brokenChecks, requireEqualRows } from "./make-backup.ts";
@@ -32,9 +32,9 @@ const tokenGap = 1_000_000;
 export interface FillOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether to run the checks of `till db verify` before the draft becomes the store. Rows are always compared. */
+  /** Whether to run the checks of `till db verify` before the new store becomes the store. Rows are always compared. */
   readonly verifies: boolean;
-  /** Ends the work before the draft becomes the store; nothing is left behind. */
+  /** Ends the work before the new store becomes the store; nothing is left behind. */
   readonly signal: AbortSignal;
   readonly progress?: Progress;
 }
@@ -47,44 +47,44 @@ interface Filling {
   readonly parts: AsyncIterable<Pick<TablePart, "table" | "text">>;
   /** Returns what the store must contain, once `parts` has ended. */
   readonly contents: () => readonly TableContent[];
-  /** Takes over what the draft needs of the former store. Throws if that one must stay. */
-  readonly lastStep: (former: FormerContent, draft: Database) => Promise<void>;
+  /** Takes over what the new store needs of the former store. Throws if that one must stay. */
+  readonly lastStep: (former: FormerContent, newStore: Database) => Promise<void>;
   readonly beforeReplace?: () => Promise<void>;
-  /** Called directly before the atomic step that makes the draft the store. */
+  /** Called directly before the atomic step that puts it into the location. */
   readonly beforeSwitch?: () => Promise<void>;
 }
 
-export interface FilledDraft {
+export interface FilledStore {
   /** The name of the former store; null if there was none. */
-  readonly kept: string | null;
+  readonly formerName: string | null;
   /** The migration level of the store. */
   readonly migration: number;
   /** Whether the checks of `till db verify` ran; they are for stores of the current level only. */
   readonly isVerified: boolean;
 }
 
-export function placeOf(
-  place: StoreLocation,
+export function addressOfStore(
+  location: StoreLocation,
 ): { readonly url: string } | { readonly sqliteFile: string } {
-  return place.databaseUrl === null ? { sqliteFile: storeFile(place) } : { url: place.databaseUrl };
+  return location.databaseUrl === null ? { sqliteFile: storeFile(location) } : { url: location.databaseUrl };
 }
 
-/** Fills a store beside the one at a place, verifies it, and then puts it there in one atomic step. */
-export async function fillDraft(
-  place: StoreLocation,
+/** Fills a store beside the one at a location, verifies it, and then puts it there in one atomic step. */
+export async function fillNewStore(
+  location: StoreLocation,
   secret: ServerSecret,
   options: FillOptions & { readonly migrates: boolean },
   filling: Filling,
-): Promise<FilledDraft> {
+): Promise<FilledStore> {
   const { clock, logger, signal, progress } = options;
-  const draft = await openDraft(placeOf(place), logger);
+  const newStore = await openNewStore(addressOfStore(location), logger);
   try {
-    const { db } = draft;
+    const { db } = newStore;
     await fillStore(db, clock, filling.level, filling);
     await requireEqualRows(db, filling.contents(), signal, progress);
     if (options.migrates) {
       await migrate(db, clock, progress);
-      await requireFittingSecret(db, place, "migrate", secret, logger);
+      await requireFittingSecret(db, location, "migrate", secret, logger);
     }
     const migration = options.migrates ? newestVersion : filling.level;
     const isVerified = options.verifies && migration === newestVersion;
@@ -95,14 +95,14 @@ export async function fillDraft(
     );
     signal.throwIfAborted();
     await filling.beforeReplace?.();
-    const kept = await draft.replace(
+    const formerName = await newStore.replace(
       momentOf(clock.now()).toLowerCase(),
       (former) => filling.lastStep(former, db),
       () => filling.beforeSwitch?.() ?? Promise.resolve(),
     );
-    return { kept, migration, isVerified };
+    return { formerName, migration, isVerified };
   } finally {
-    await draft.discard();
+    await newStore.discard();
   }
 }
 
@@ -126,14 +126,14 @@ async function requireSound(
  * @throws StoreInUse
  */
 export async function refuseServers(
-  place: StoreLocation,
+  location: StoreLocation,
   reader: Reader,
   clock: Clock,
 ): Promise<void> {
-  if (place.databaseUrl === null) return;
+  if (location.databaseUrl === null) return;
   const leases = [...(await heldLeases(reader, clock.now()))].sort();
   if (leases.length === 0) return;
   throw new StoreInUse(
-    `A server runs on ${storeName(place)}: it holds ${leases.join(", ")}. Stop every server of the store. The leases of a killed one end within two minutes.`,
+    `A server runs on ${storeName(location)}: it holds ${leases.join(", ")}. Stop every server of the store. The leases of a killed one end within two minutes.`,
   );
 }

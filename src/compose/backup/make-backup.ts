@@ -4,7 +4,7 @@ import { platformOrganizationId } from "../../features/organizations/store.ts";
 import { toIso, type Clock } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import { counted, unwatched, type Progress } from "../../platform/progress.ts";
-import { claimedHead } from "../../platform/audit/head.ts";
+import { unverifiedHead } from "../../platform/audit/head.ts";
 import {
   backupParts,
   inspectBackup,
@@ -33,12 +33,12 @@ import {
 } from "../../platform/secrets/server-secret.ts";
 import { programVersion } from "../../platform/files.ts";
 import { verifyStore, type CheckResult } from "../checks.ts";
-import { noStore, storeFile, type StoreLocation } from "../store-place.ts";
+import { noStore, storeFile, type StoreLocation } from "../store-location.ts";
 import { requireSecretOf } from "../store-secret.ts";
 import { FileExists, syncFolder } from "./files.ts";
 
 interface BackupOptions {
-  readonly place: StoreLocation;
+  readonly location: StoreLocation;
   readonly secret: ServerSecret;
   /** The file to create. */
   readonly path: string;
@@ -72,37 +72,37 @@ export interface MadeBackup {
  */
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { path, secret } = options;
-  const draft = `${path}.partial`;
+  const partial = `${path}.partial`;
   const key = deriveKey(secret, "backups");
   try {
-    const manifest = await write(options, draft, key);
+    const manifest = await write(options, partial, key);
     const isCurrent = manifest.migration === newestVersion;
     const verified = options.verify === "store" && !isCurrent ? "file" : options.verify;
-    if (verified !== "no" && !(await inspectBackup(draft)).isGenuine(key)) {
+    if (verified !== "no" && !(await inspectBackup(partial)).isGenuine(key)) {
       throw new Defect("the backup that was just written does not match its checksums");
     }
-    const broken = verified === "store" ? await tryOut(options, draft, manifest) : [];
+    const broken = verified === "store" ? await tryOut(options, partial, manifest) : [];
     options.signal.throwIfAborted();
-    const { size } = await stat(draft);
-    await publish(draft, path);
+    const { size } = await stat(partial);
+    await publish(partial, path);
     await syncFolder(dirname(path));
     return { path, bytes: size, manifest, verified, broken };
   } catch (error) {
     // It belongs to another backup, which must be able to complete.
     if (hasCode(error, "EEXIST")) {
       throw new FileExists(
-        `${draft} exists. Another till backup is writing it, or was killed: wait for it, or remove the file.`,
+        `${partial} exists. Another till backup is writing it, or was killed: wait for it, or remove the file.`,
       );
     }
-    await rm(draft, { force: true });
+    await rm(partial, { force: true });
     throw error;
   }
 }
 
 /** Gives a complete backup its name. A link never overwrites a file, unlike a rename. @throws FileExists */
-async function publish(draft: string, path: string): Promise<void> {
+async function publish(partial: string, path: string): Promise<void> {
   try {
-    await link(draft, path);
+    await link(partial, path);
   } catch (error) {
     if (hasCode(error, "EEXIST")) {
       throw new FileExists(`${path} exists. Give another name; a backup never overwrites a file.`);
@@ -110,30 +110,30 @@ async function publish(draft: string, path: string): Promise<void> {
     // Some network shares have no links.
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].some((code) => hasCode(error, code)))
       throw error;
-    await rename(draft, path);
+    await rename(partial, path);
     return;
   }
-  await rm(draft, { force: true });
+  await rm(partial, { force: true });
 }
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-async function write(options: BackupOptions, draft: string, key: Uint8Array): Promise<Manifest> {
-  const { place, secret, clock, withSecret, signal, progress = unwatched } = options;
+async function write(options: BackupOptions, partial: string, key: Uint8Array): Promise<Manifest> {
+  const { location, secret, clock, withSecret, signal, progress = unwatched } = options;
   // The snapshot contains nothing that is later.
   const createdAt = toIso(clock.now());
   const store = await openSnapshot(
-    place.databaseUrl === null ? { sqliteFile: storeFile(place) } : { url: place.databaseUrl },
+    location.databaseUrl === null ? { sqliteFile: storeFile(location) } : { url: location.databaseUrl },
   );
   try {
-    const description = await describe(store, place, secret);
+    const description = await describe(store, location, secret);
     const tables = await shapesOf(store, tablesAt(description.migration));
     const rows = until(signal, readTables(store, tables));
     const parts = counted(rows, progress, "Backing up rows", null, (part) => part.rows);
     return await writeBackup(
-      draft,
+      partial,
       key,
       { ...description, createdAt, containsSecret: withSecret },
       { tables, parts, secret: withSecret ? secretText(secret) : null },
@@ -144,17 +144,17 @@ async function write(options: BackupOptions, draft: string, key: Uint8Array): Pr
 }
 
 /** Describes a store for a manifest. @throws NoStore if it has no tables of Till, or WrongSecret */
-export async function describe(reader: Reader, place: StoreLocation, secret: ServerSecret) {
+export async function describe(reader: Reader, location: StoreLocation, secret: ServerSecret) {
   const migration = await currentVersion(reader);
-  if (migration === 0) throw noStore(place);
-  await requireSecretOf(reader, place, secret);
+  if (migration === 0) throw noStore(location);
+  await requireSecretOf(reader, location, secret);
   return {
     tillVersion: programVersion(),
     database: reader.dialect,
     migration,
     instance: await platformOrganizationId(reader),
     secretFingerprint: fingerprint(secret),
-    auditHead: await claimedHead(reader),
+    auditHead: await unverifiedHead(reader),
   };
 }
 

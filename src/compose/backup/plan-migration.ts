@@ -3,8 +3,8 @@ import { currentVersion } from "../../platform/database/schema/migrate.ts";
 import { openForReading } from "../../platform/database/open.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { statementsOf, tablesAt } from "../../platform/database/transfer/rows.ts";
-import { noStore, requireStoreFile } from "../store-place.ts";
-import { placeOf } from "./fill.ts";
+import { noStore, requireStoreFile } from "../store-location.ts";
+import { addressOfStore } from "./fill.ts";
 
 /** A pending migration, and what it touches. */
 interface PlannedMigration {
@@ -33,7 +33,7 @@ const backupRowsPerSecond = 20_000;
 /** Returns what a migration would do. Reads the store only. @throws if there is no store, or a newer one */
 export async function planMigration(config: Config): Promise<MigrationPlan> {
   await requireStoreFile(config);
-  const store = await openForReading(placeOf(config));
+  const store = await openForReading(addressOfStore(config));
   try {
     const from = await currentVersion(store);
     if (from === 0) throw noStore(config);

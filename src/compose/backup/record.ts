@@ -3,16 +3,16 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import { recordBackup, type BackupRecord } from "../../platform/backup/history.ts";
 import { currentVersion } from "../../platform/database/schema/migrate.ts";
 import { openDatabase, openForReading } from "../../platform/database/open.ts";
-import { noStore, requireStoreFile, type StoreLocation } from "../store-place.ts";
-import { placeOf } from "./fill.ts";
+import { noStore, requireStoreFile, type StoreLocation } from "../store-location.ts";
+import { addressOfStore } from "./fill.ts";
 import type { MadeBackup } from "./make-backup.ts";
 
-/** Returns the id of the platform organization of the store at a place, of any migration level. @throws NoStore */
-export async function instanceAt(place: StoreLocation): Promise<string | null> {
-  await requireStoreFile(place);
-  const store = await openForReading(placeOf(place));
+/** Returns the id of the platform organization of the store at a location, of any migration level. @throws NoStore */
+export async function instanceAt(location: StoreLocation): Promise<string | null> {
+  await requireStoreFile(location);
+  const store = await openForReading(addressOfStore(location));
   try {
-    if ((await currentVersion(store)) === 0) throw noStore(place);
+    if ((await currentVersion(store)) === 0) throw noStore(location);
     return await platformOrganizationId(store);
   } finally {
     await store.close();
@@ -21,11 +21,11 @@ export async function instanceAt(place: StoreLocation): Promise<string | null> {
 
 /** Records a backup that `till backup` made, of a store of any migration level. */
 export async function noteBackup(
-  place: StoreLocation,
+  location: StoreLocation,
   clock: Clock,
   made: MadeBackup,
 ): Promise<void> {
-  const db = await openDatabase(placeOf(place));
+  const db = await openDatabase(addressOfStore(location));
   try {
     await recordBackup(db, recordOf(made, clock.now()));
   } finally {

@@ -4,7 +4,7 @@ import { restoredKeys, type RestoredKey } from "../../features/api-keys/store.ts
 import { endAllSessions } from "../../features/auth/store.ts";
 import { returnedMembers, type ReturnedMember } from "../../features/members/store.ts";
 import { platformOrganizationId } from "../../features/organizations/store.ts";
-import { doubtRecyclable } from "../../features/invoices/holds/addresses.ts";
+import { requireDecisions } from "../../features/invoices/holds/addresses.ts";
 import { continueIndexes, spendBackedUp } from "../../features/wallets/after-restore.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -37,10 +37,10 @@ import {
   secretText,
   type ServerSecret,
 } from "../../platform/secrets/server-secret.ts";
-import { exists, keepOwner } from "../../platform/database/sqlite/draft.ts";
-import { storeFile, storeName, type StoreLocation } from "../store-place.ts";
+import { exists, copyOwner } from "../../platform/database/sqlite/new-store.ts";
+import { storeFile, storeName, type StoreLocation } from "../store-location.ts";
 import { secretFor, wrongSecret } from "../store-secret.ts";
-import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";
+import { fillNewStore, addressOfStore, refuseServers, type FilledStore, type FillOptions } from "./fill.ts";
 import { syncFolder } from "./files.ts";
 import { until } from "./make-backup.ts";
 
@@ -57,11 +57,11 @@ export interface RestorePlan {
   readonly secret: ServerSecret;
   /** The secret comes from the backup, and the data folder gets it. */
   readonly bringsSecret: boolean;
-  /** The store that is replaced; null if the place is empty. */
+  /** The store that is replaced; null if there is none. */
   readonly former: FormerStore | null;
 }
 
-/** The store in the place into which a backup is restored. */
+/** The store at the location to which a backup is restored. */
 interface FormerStore {
   readonly instance: string | null;
   /** False if it is too damaged to be read. */
@@ -69,7 +69,7 @@ interface FormerStore {
 }
 
 /**
- * Checks a backup and the place into which it would be restored. Changes nothing.
+ * Checks a backup and the location to which it would be restored. Changes nothing.
  * @throws BackupDamaged, BackupTooNew, BackupTooOld, OtherInstance, WrongSecret, SecretUnusable, StoreTooNew,
  *   StoreTooOld, StoreInUse, or the operating system's error if the file cannot be read
  */
@@ -113,7 +113,7 @@ export async function planRestore(
 }
 
 /** A restored store. */
-export interface RestoredStore extends FilledDraft {
+export interface RestoredStore extends FilledStore {
   /** Null if the store keeps an earlier migration level. */
   readonly newLife: NewLife | null;
 }
@@ -125,7 +125,7 @@ interface RestoreOptions extends FillOptions {
   readonly actor: Actor;
 }
 
-/** Carries out a restore. Until its last step, which is atomic, the former store stays in its place unchanged. */
+/** Carries out a restore. Until its last step, which is atomic, the former store stays unchanged. */
 export async function restoreBackup(
   config: Config,
   { file, manifest, secret, bringsSecret }: RestorePlan,
@@ -134,52 +134,52 @@ export async function restoreBackup(
   const { signal, clock, randomBytes, actor, progress = unwatched } = options;
   const parts = until(signal, backupParts(file, manifest));
   const restoring = { file, manifest, clock, randomBytes };
-  const secretDraft = bringsSecret ? await prepareSecret(config.dataDir, secret) : null;
+  const preparedSecret = bringsSecret ? await prepareSecret(config.dataDir, secret) : null;
   let newLife: NewLife | null = null;
   try {
-    const filled = await fillDraft(config, secret, options, {
+    const filled = await fillNewStore(config, secret, options, {
       level: manifest.migration,
       tables: manifest.tables,
       parts: counted(parts, progress, "Restoring rows", manifest.parts.length),
       contents: () => manifest.tables,
-      async lastStep(former, draft) {
+      async lastStep(former, newStore) {
         // A store without a migration has no tables to take anything over from.
         const isStore =
           former !== null && former !== "damaged" && (await currentVersion(former)) > 0;
         const reader = isStore ? former : null;
         if (reader !== null) await refuseServers(config, reader, clock);
-        newLife = await draft.write({ actor, requestId: null, ip: null }, async (tx) => {
+        newLife = await newStore.write({ actor, requestId: null, ip: null }, async (tx) => {
           await continueIndexes(tx, reader);
-          await keepAddresses(tx);
+          await preventAddressReuse(tx);
           return beginNewLife(tx, reader, restoring);
         });
       },
-      beforeSwitch: async () => secretDraft?.publish(),
+      beforeSwitch: async () => preparedSecret?.publish(),
     });
     return { ...filled, newLife };
   } catch (error) {
-    await secretDraft?.takeBack();
+    await preparedSecret?.takeBack();
     throw error;
   } finally {
-    await secretDraft?.discard();
+    await preparedSecret?.discard();
   }
 }
 
 /** Lets no address that the former store may have given to an invoice since the backup be given again. */
-async function keepAddresses(tx: Tx): Promise<void> {
+async function preventAddressReuse(tx: Tx): Promise<void> {
   // Stores of earlier migration levels do not have the columns, and their programs gave no address twice.
   if ((await currentVersion(tx)) < newestVersion) return;
   await spendBackedUp(tx);
-  await doubtRecyclable(tx);
+  await requireDecisions(tx);
 }
 
-async function findFormer(place: StoreLocation, clock: Clock): Promise<FormerStore | null> {
-  if (place.databaseUrl === null && !(await exists(storeFile(place)))) return null;
+async function findFormer(location: StoreLocation, clock: Clock): Promise<FormerStore | null> {
+  if (location.databaseUrl === null && !(await exists(storeFile(location)))) return null;
   try {
-    const store = await openForReading(placeOf(place));
+    const store = await openForReading(addressOfStore(location));
     try {
       if ((await currentVersion(store)) === 0) return null;
-      await refuseServers(place, store, clock);
+      await refuseServers(location, store, clock);
       return { instance: await platformOrganizationId(store), isReadable: true };
     } finally {
       await store.close();
@@ -187,7 +187,7 @@ async function findFormer(place: StoreLocation, clock: Clock): Promise<FormerSto
   } catch (error) {
     if (!(error instanceof StoreUnavailable || error instanceof StatementFailed)) throw error;
     // A PostgreSQL database that does not answer cannot be restored into either.
-    if (place.databaseUrl !== null) throw error;
+    if (location.databaseUrl !== null) throw error;
     return { instance: null, isReadable: false };
   }
 }
@@ -213,7 +213,7 @@ async function findSecret(
 }
 
 /** A secret that gets its name in a data folder together with the store. */
-interface SecretDraft {
+interface PreparedSecret {
   /** Gives the file its name. Fails if a secret exists. */
   publish(): Promise<void>;
   /** Takes the name away again, if it was given. */
@@ -221,32 +221,32 @@ interface SecretDraft {
   discard(): Promise<void>;
 }
 
-/** Prepares the secret of a backup beside its place in a data folder that has none. */
-async function prepareSecret(dataDir: string, secret: ServerSecret): Promise<SecretDraft> {
+/** Prepares the secret of a backup beside its path in a data folder that has none. */
+async function prepareSecret(dataDir: string, secret: ServerSecret): Promise<PreparedSecret> {
   const path = join(dataDir, "secret");
-  const draft = `${path}.restoring`;
+  const partial = `${path}.restoring`;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await rm(draft, { force: true });
-  const file = await openFile(draft, "wx", 0o600);
+  await rm(partial, { force: true });
+  const file = await openFile(partial, "wx", 0o600);
   try {
     await file.writeFile(`${secretText(secret)}\n`);
     await file.sync();
   } finally {
     await file.close();
   }
-  await keepOwner(draft, dataDir);
+  await copyOwner(partial, dataDir);
   let isPublished = false;
   return {
     async publish() {
       // Fails if a secret exists, unlike a rename.
-      await link(draft, path);
+      await link(partial, path);
       isPublished = true;
       await syncFolder(dataDir);
     },
     async takeBack() {
       if (isPublished) await rm(path, { force: true });
     },
-    discard: () => rm(draft, { force: true }),
+    discard: () => rm(partial, { force: true }),
   };
 }
 

@@ -134,13 +134,13 @@ async function membershipCounts(
   organizationIds: readonly Id<"organization">[],
 ): Promise<Map<Id<"organization">, MembershipCounts>> {
   if (organizationIds.length === 0) return new Map();
-  const places = organizationIds.map((_id, place) => `$${String(place + 1)}`).join(", ");
+  const parameters = organizationIds.map((_id, index) => `$${String(index + 1)}`).join(", ");
   const rows = await reader.all<MembershipCounts & { id: Id<"organization"> }>(
     `SELECT m.organization_id AS "id", CAST(COUNT(*) AS INTEGER) AS "memberCount", (
        SELECT u.email FROM memberships om JOIN users u ON u.id = om.user_id
        WHERE om.organization_id = m.organization_id AND om.role = 'owner' ORDER BY om.id LIMIT 1
      ) AS "ownerEmail"
-     FROM memberships m WHERE m.organization_id IN (${places}) GROUP BY m.organization_id`,
+     FROM memberships m WHERE m.organization_id IN (${parameters}) GROUP BY m.organization_id`,
     organizationIds,
   );
   return new Map(rows.map(({ id, ownerEmail, memberCount }) => [id, { ownerEmail, memberCount }]));

@@ -10,7 +10,7 @@ import {
   queues,
   queueWorkerName,
   type FailedJob,
-  type FailurePlace,
+  type FailurePosition,
   type QueueDepth,
 } from "../../platform/jobs/queue.ts";
 import { jobs } from "../../platform/jobs/table.ts";
@@ -46,7 +46,7 @@ export async function listFailedJobs(
 ): Promise<Page<FailedJob>> {
   if (queue !== null && !isQueue(queue)) throw notFound();
   const page = parsePage(query, "admin_failed_jobs", { queue });
-  const after = page.after === null ? firstFailure : placeOf(page.after);
+  const after = page.after === null ? firstFailure : readPosition(page.after);
   const named = queue === null ? queues : [queue];
   const found = await Promise.all([
     ...named.map((each) => failedJobs(db, each, after, page.fetch)),
@@ -124,7 +124,7 @@ function positionOf({ failedAt, id }: FailedJob): string {
   return `${String(failedAt)}.${id}`;
 }
 
-function placeOf(position: string): FailurePlace {
+function readPosition(position: string): FailurePosition {
   const [, failedAt = "", id = ""] = /^(\d{1,15})\.(\w+)$/.exec(position) ?? [];
   if (id === "") {
     const message = "must be the nextCursor of this list; omit it to start over";

@@ -200,14 +200,14 @@ async function outstanding(
   organizationId: Id<"organization">,
   currency: Asset,
 ): Promise<Money> {
-  const reading = {
+  const query = {
     scope: organizationId,
     measure: "invoices",
     period: always,
     currency: currency.code,
   } as const;
   const [byStatus, partly] = await Promise.all([
-    sumBySubject(db, reading, clock.now()),
+    sumBySubject(db, query, clock.now()),
     askedByPartlyPaid(db, organizationId, currency.code),
   ]);
   const open = byStatus.find(({ key }) => key === "open");
@@ -321,7 +321,7 @@ function customersById(
 ): Promise<NamedCustomer[]> {
   if (ids.length === 0) return Promise.resolve([]);
   return reader.all(
-    `SELECT id, name, email FROM customers WHERE organization_id = $1 AND id IN (${places(ids, 2)})`,
+    `SELECT id, name, email FROM customers WHERE organization_id = $1 AND id IN (${parameters(ids, 2)})`,
     [organizationId, ...ids],
   );
 }
@@ -341,7 +341,7 @@ function walletsById(
   if (ids.length === 0) return Promise.resolve([]);
   return reader.all(
     `SELECT id, label, network, shown_address AS "address" FROM wallets
-     WHERE organization_id = $1 AND id IN (${places(ids, 2)})`,
+     WHERE organization_id = $1 AND id IN (${parameters(ids, 2)})`,
     [organizationId, ...ids],
   );
 }
@@ -354,11 +354,11 @@ interface NamedOrganization {
 function organizationsById(reader: Reader, ids: readonly string[]): Promise<NamedOrganization[]> {
   if (ids.length === 0) return Promise.resolve([]);
   return reader.all(
-    `SELECT id, display_name AS "name" FROM organizations WHERE id IN (${places(ids, 1)})`,
+    `SELECT id, display_name AS "name" FROM organizations WHERE id IN (${parameters(ids, 1)})`,
     ids,
   );
 }
 
-function places(values: readonly string[], first: number): string {
+function parameters(values: readonly string[], first: number): string {
   return values.map((_value, index) => `$${String(first + index)}`).join(", ");
 }

@@ -11,7 +11,7 @@ import { figureDecimals, platformScope, type Measure } from "../usage/meter.ts";
 import {
   bucketOf,
   bucketsOf,
-  planReading,
+  planPeriod,
   readAnalyticsQuery,
   type AnalyticsQuery,
   type ChartsInput,
@@ -32,7 +32,7 @@ export interface Sum<Key> {
   readonly total: bigint;
 }
 
-interface Reading {
+interface FigureQuery {
   readonly scope: FigureOwner;
   readonly measure: Measure;
   readonly period: Period;
@@ -43,37 +43,37 @@ interface Reading {
 /** Sums the figures of a period by subject, in no particular order. */
 export function sumBySubject(
   reader: Reader,
-  reading: Reading,
+  asked: FigureQuery,
   now: Instant,
 ): Promise<Sum<string>[]> {
-  return readSums<string>(reader, reading, now, "subject", "", []);
+  return readSums<string>(reader, asked, now, "subject", "", []);
 }
 
 /** Returns the subjects with the largest totals, largest first. */
 export function largestSubjects(
   reader: Reader,
-  reading: Reading,
+  asked: FigureQuery,
   now: Instant,
   limit: number,
 ): Promise<Sum<string>[]> {
   const rest = `WHERE items > 0 ORDER BY total DESC, items DESC, key LIMIT $${String(plannedValues + 1)}`;
-  return readSums<string>(reader, reading, now, "subject", rest, [limit]);
+  return readSums<string>(reader, asked, now, "subject", rest, [limit]);
 }
 
 /** Sums the figures of a period by UTC day; days without figures are omitted. `key` is the start of the day. */
-export function sumByDay(reader: Reader, reading: Reading, now: Instant): Promise<Sum<Instant>[]> {
-  return readSums<Instant>(reader, reading, now, "day", "", []);
+export function sumByDay(reader: Reader, asked: FigureQuery, now: Instant): Promise<Sum<Instant>[]> {
+  return readSums<Instant>(reader, asked, now, "day", "", []);
 }
 
 async function readSums<Key>(
   reader: Reader,
-  { scope, measure, period, currency }: Reading,
+  { scope, measure, period, currency }: FigureQuery,
   now: Instant,
   by: "subject" | "day",
   rest: string,
   more: readonly SqlValue[],
 ): Promise<Sum<Key>[]> {
-  const { borders, edges } = planReading(period, now);
+  const { borders, edges } = planPeriod(period, now);
   const rows = rowsOf(scope === platformScope, measure, by);
   const sums = signedSums(reader.dialect, rows);
   const found = await reader.all<{ key: Key; items: number; total: string }>(
@@ -180,7 +180,7 @@ function edgeRows(
 ): string {
   const source = sources[measure];
   const [from, to, sign] = [at, at + 1, at + 2].map(
-    (place) => `CAST($${String(place)} AS BIGINT)`,
+    (parameter) => `CAST($${String(parameter)} AS BIGINT)`,
   ) as [string, string, string];
   // The index starts with the organization, so the platform looks up each organization in it.
   const owner = isPlatform ? "IN (SELECT id FROM organizations)" : "= $1";
@@ -238,8 +238,8 @@ export async function volumeOf(
   scope: FigureOwner,
   { period, currency }: AnalyticsQuery,
 ): Promise<Volume> {
-  const reading = { scope, measure: "volume", period, currency: currency.code } as const;
-  const [sum] = await sumBySubject(db, reading, clock.now());
+  const asked = { scope, measure: "volume", period, currency: currency.code } as const;
+  const [sum] = await sumBySubject(db, asked, clock.now());
   return sum === undefined ? noVolume(currency) : toVolume(sum, currency);
 }
 
@@ -249,8 +249,8 @@ export function invoicesOf(
   scope: FigureOwner,
   { period, currency }: AnalyticsQuery,
 ): Promise<Sum<string>[]> {
-  const reading = { scope, measure: "invoices", period, currency: currency.code } as const;
-  return sumBySubject(db, reading, clock.now());
+  const asked = { scope, measure: "invoices", period, currency: currency.code } as const;
+  return sumBySubject(db, asked, clock.now());
 }
 
 export async function summaryOf(
@@ -287,8 +287,8 @@ export async function chartsOf(
   const { period, currency } = question;
   const interval = query.interval ?? "day";
   const starts = bucketsOf(period, interval);
-  const reading = { scope, measure: "volume", period, currency: currency.code } as const;
-  const sums = intoBuckets(await sumByDay(db, reading, clock.now()), interval);
+  const asked = { scope, measure: "volume", period, currency: currency.code } as const;
+  const sums = intoBuckets(await sumByDay(db, asked, clock.now()), interval);
   const volumes = starts.map((start) => ({
     start,
     ...toVolume(sums.get(start) ?? { items: 0, total: 0n }, currency),
@@ -307,8 +307,8 @@ export async function top<T extends { readonly id: string }>(
   const { db, clock } = app;
   const { limit } = parsePage({ limit: query.limit }, measure);
   const { period, currency } = queryOf(app, query);
-  const reading = { scope, measure, period, currency: currency.code };
-  const sums = await largestSubjects(db, reading, clock.now(), limit);
+  const asked = { scope, measure, period, currency: currency.code };
+  const sums = await largestSubjects(db, asked, clock.now(), limit);
   const found = await named(sums.map(({ key }) => key));
   const byId = new Map(found.map((each) => [each.id, each]));
   return sums.flatMap((sum) => {

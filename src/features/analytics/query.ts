@@ -114,7 +114,7 @@ interface Edge extends Period {
 }
 
 /** How to read a period: from sums of hours, days and hours again, corrected by single items at both ends. */
-interface ReadingPlan {
+interface PeriodPlan {
   /** Borders of the sums, in order: hours, then days between the middle two, then hours. */
   readonly borders: readonly [Instant, Instant, Instant, Instant];
   readonly edges: readonly [Edge, Edge];
@@ -125,7 +125,7 @@ interface ReadingPlan {
  * subtracted, or the sum is skipped and the part read item by item, whichever reads fewer items. Almost nothing exists
  * after `now`, so a period that ends now uses sums up to its end.
  */
-export function planReading({ from, to }: Period, now: Instant): ReadingPlan {
+export function planPeriod({ from, to }: Period, now: Instant): PeriodPlan {
   const first = nearestHour(from, now);
   const last = nearestHour(to, now);
   const [firstDay, lastDay] = [ceilTo(first, day), floorTo(last, day)];

@@ -4,7 +4,7 @@ import {
   describeFields,
   id,
   listRecord,
-  moneyAnswer,
+  moneyText,
   record,
   responseRecord,
 } from "../../http/declare/record.ts";
@@ -29,11 +29,11 @@ const AnalyticsSummaryRecord = responseRecord("AnalyticsSummary", {
   from: datetime(),
   to: datetime(),
   currency: z.string(),
-  processedVolume: moneyAnswer(),
+  processedVolume: moneyText(),
   paymentCount: z.int().min(0),
   invoiceCount: z.int().min(0),
   paidInvoiceCount: z.int().min(0),
-  averageInvoiceAmount: moneyAnswer(),
+  averageInvoiceAmount: moneyText(),
   conversionRate: z.string().regex(/^(0\.\d\d|1\.00)$/),
 });
 describeFields(AnalyticsSummaryRecord, {
@@ -54,7 +54,7 @@ export const MerchantAnalyticsSummaryRecord = record(
   "MerchantAnalyticsSummary",
   AnalyticsSummaryRecord.extend({
     /** Amount still owed on open invoices now, whenever they were issued. */
-    outstandingAmount: moneyAnswer(),
+    outstandingAmount: moneyText(),
     customerCount: z.int().min(0),
   }),
 );
@@ -70,7 +70,7 @@ export const PlatformAnalyticsSummaryRecord = record(
     organizationCount: z.int().min(0),
     pendingReviewCount: z.int().min(0),
     activeSubscriptionCount: z.int().min(0),
-    monthlyRecurringRevenue: moneyAnswer(),
+    monthlyRecurringRevenue: moneyText(),
   }),
 );
 describeFields(PlatformAnalyticsSummaryRecord, {
@@ -83,7 +83,7 @@ describeFields(PlatformAnalyticsSummaryRecord, {
 
 const MerchantVolumeSeriesPointRecord = responseRecord("MerchantVolumeSeriesPoint", {
   periodStart: datetime(),
-  volume: moneyAnswer(),
+  volume: moneyText(),
   paymentCount: z.int().min(0),
 });
 describeFields(MerchantVolumeSeriesPointRecord, {
@@ -98,7 +98,7 @@ const MerchantInvoiceStatusBreakdownItemRecord = responseRecord(
   {
     status: InvoiceStatusRecord,
     count: z.int().min(0),
-    amount: moneyAnswer(),
+    amount: moneyText(),
   },
 );
 describeFields(MerchantInvoiceStatusBreakdownItemRecord, {
@@ -157,7 +157,7 @@ describeFields(PlatformAnalyticsChartsRecord, {
     "New and approved organizations by interval, including intervals without any.",
 });
 
-const volumeFields = { volume: moneyAnswer(), paymentCount: z.int().min(1) };
+const volumeFields = { volume: moneyText(), paymentCount: z.int().min(1) };
 
 export const TopCustomerListRecord = listRecord(
   "TopCustomerList",
@@ -348,9 +348,9 @@ export const UsageSummaryRecord = responseRecord("UsageSummary", {
   invoicesCounted: z.int().min(0),
   invoicesIncluded: z.int().min(0).nullable(),
   paymentsConfirmed: z.int().min(0),
-  processedVolume: moneyAnswer(),
+  processedVolume: moneyText(),
   currency: z.string(),
-  overageAmount: moneyAnswer(),
+  overageAmount: moneyText(),
 });
 describeFields(UsageSummaryRecord, {
   plan: "The id of the plan; null without a subscription.",

@@ -238,8 +238,8 @@ function ranking(
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const titles = head.map((name, place) =>
-    place === 0 || name === ""
+  const titles = head.map((name, index) =>
+    index === 0 || name === ""
       ? `<th scope="col">${escapeHtml(name)}</th>`
       : `<th scope="col" class="number">${escapeHtml(name)}</th>`,
   );
@@ -295,12 +295,12 @@ export function columnChart(name: string, bars: readonly Bar[]): string {
   const step = (width - 2 * left) / Math.max(1, bars.length);
   const space = height - bottom - top;
   const every = Math.ceil(bars.length / labelsMost);
-  const columns = bars.map(({ label, title }, place) => {
-    const value = values[place] ?? 0;
+  const columns = bars.map(({ label, title }, index) => {
+    const value = values[index] ?? 0;
     const length = most === 0 || value === 0 ? 0 : Math.max(1.5, (value / most) * space);
-    const x = left + place * step;
+    const x = left + index * step;
     const text =
-      place % every === 0
+      index % every === 0
         ? `<text x="${round(x + step / 2)}" y="${String(height - 4)}" text-anchor="middle">${escapeHtml(label)}</text>`
         : "";
     return `<g><title>${escapeHtml(title)}</title><rect class="area" x="${round(x)}" y="${String(top)}" width="${round(step)}" height="${String(space)}"/><rect class="bar" x="${round(x + step * 0.12)}" y="${round(top + space - length)}" width="${round(step * 0.76)}" height="${round(length)}" rx="1.5"/></g>${text}`;

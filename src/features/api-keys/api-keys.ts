@@ -156,11 +156,11 @@ export function revokeApiKey(
   });
 }
 
-/** Returns the principal and organization standing of a secret; null if it is unknown, revoked or expired. */
+/** Returns the principal and membership of a secret; null if it is unknown, revoked or expired. */
 export async function authenticateKey(
   app: App,
   secret: string,
-): Promise<{ principal: ApiKeyActor; standing: MembershipAccess } | null> {
+): Promise<{ principal: ApiKeyActor; membership: MembershipAccess } | null> {
   // A secret with a wrong checksum is not ours, so no query is needed.
   if (parseToken(secret, "liveKey", "testKey") === null) return null;
   const found = await keyBySecret(app.db, hashToken(secret));
@@ -178,7 +178,7 @@ export async function authenticateKey(
       createdBy: found.createdBy,
       expiresAt: found.expiresAt,
     },
-    standing: {
+    membership: {
       organizationId: found.organizationId,
       organizationStatus: found.organizationStatus,
       isApproved: found.verificationStatus === "approved",

@@ -61,7 +61,7 @@ const apiKeyOperations = [
     request: { body: CreateApiKeyRequest },
     response: { status: 201, record: CreatedApiKeyRecord },
     errors: [ScopeNotAllowed, ExpiryNotAllowed, ApiKeyLimit],
-    secretAnswer: true,
+    secretResponse: true,
     handle: (app, call) => createApiKey(app, call.context, call.organizationId, call.body),
     present: presentCreatedApiKey,
     cli: {

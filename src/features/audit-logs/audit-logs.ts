@@ -62,10 +62,10 @@ export async function listAllAuditLogs(
 export async function verifyAuditLog(
   app: App,
   context: WriteContext,
-  kept: string | null,
+  saved: string | null,
 ): Promise<AuditVerification> {
-  const head = kept === null ? null : parseHead(kept);
-  if (kept !== null && head === null) {
+  const head = saved === null ? null : parseHead(saved);
+  if (saved !== null && head === null) {
     const message = "must be a head of the audit chain, as position:hash, such as 12:9f86…";
     throw invalidField("/head", "invalid_head", message);
   }

@@ -183,11 +183,11 @@ async function openSession(
     changes: { userId: user.id },
   });
   const token = newToken("refresh", app.randomBytes);
-  const refreshTokenExpiresAt = await keepToken(tx, at, session.id, token);
+  const refreshTokenExpiresAt = await storeToken(tx, at, session.id, token);
   return { sessionId: session.id, refreshToken: token, refreshTokenExpiresAt };
 }
 
-async function keepToken(tx: Tx, at: Instant, sessionId: Id<"session">, token: string) {
+async function storeToken(tx: Tx, at: Instant, sessionId: Id<"session">, token: string) {
   const expiresAt = at + refreshTokenLife;
   await tx.insert(refreshTokens, {
     tokenHash: hashToken(token),
@@ -243,7 +243,7 @@ async function rotateToken(
 
   if (current.usedAt === null) {
     await tx.update(refreshTokens, { usedAt: at }, "WHERE token_hash = $1", [tokenHash]);
-    const refreshTokenExpiresAt = await keepToken(tx, at, sessionId, refreshToken);
+    const refreshTokenExpiresAt = await storeToken(tx, at, sessionId, refreshToken);
     journal.record(tx, at, {
       action: "session.refreshed",
       organizationId: null,

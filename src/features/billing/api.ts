@@ -11,7 +11,7 @@ import { WalletListRecord } from "../wallets/records.ts";
 import type { WalletView } from "../wallets/store.ts";
 import {
   giveAdjustment,
-  giveCredit,
+  addCredit,
   giveDiscount,
   listAdjustments,
   listCredits,
@@ -291,7 +291,7 @@ export const balanceOperations = [
     request: { body: ApplyAdminCreditRequest },
     response: { status: 201, record: AdminCreditRecord },
     errors: amountErrors,
-    handle: (app, call) => giveCredit(app, call.context, call.params.organizationId, call.body),
+    handle: (app, call) => addCredit(app, call.context, call.params.organizationId, call.body),
     present: presentCredit,
     cli: {
       name: "billing credit",

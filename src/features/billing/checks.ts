@@ -60,15 +60,15 @@ function computedFault(
     },
   );
   if (totals !== null) return totals;
-  for (const [place, line] of charges.lines.entries()) {
-    const stored = lines[place];
-    if (stored === undefined) return `line ${String(place)} is missing`;
+  for (const [index, line] of charges.lines.entries()) {
+    const stored = lines[index];
+    if (stored === undefined) return `line ${String(index)} is missing`;
     const { kind, description, quantity, unitAmount, amount, sourceId } = stored;
     const found = firstDifference(
       { kind, description, quantity, unitAmount, amount, sourceId },
       { ...line },
     );
-    if (found !== null) return `line ${String(place)}: ${found}`;
+    if (found !== null) return `line ${String(index)}: ${found}`;
   }
   return null;
 }

@@ -5,11 +5,11 @@ import {
   describeFields,
   id,
   listRecord,
-  moneyAnswer,
+  moneyText,
   presentRow,
   requestRecord,
   responseRecord,
-  signedMoneyAnswer,
+  signedMoneyText,
 } from "../../http/declare/record.ts";
 import { formatMoney, money, settlementAsset } from "../../kernel/money/money.ts";
 import type { Plan } from "../../platform/config/plans.ts";
@@ -20,7 +20,7 @@ import type { PlatformInvoiceLineRow, PlatformInvoiceRow, SubscriptionRow } from
 const SubscriptionOpenInvoiceRecord = responseRecord("SubscriptionOpenInvoice", {
   id: id("platformInvoice"),
   status: z.string(),
-  total: moneyAnswer(),
+  total: moneyText(),
   currency: z.string(),
   checkoutUrl: z.string(),
   merchantInvoicePublicId: z.string(),
@@ -128,14 +128,14 @@ const PlanRecord = responseRecord("Plan", {
   id: z.string(),
   name: z.string(),
   description: z.string(),
-  price: moneyAnswer(),
+  price: moneyText(),
   currency: z.string(),
   interval: z.enum(["month", "year"]),
   trialDays: z.int(),
   includedInvoices: z.int().nullable().meta({
     description: "Issued invoices per period that the price includes; null: unlimited.",
   }),
-  overagePrice: moneyAnswer().nullable().meta({
+  overagePrice: moneyText().nullable().meta({
     description:
       "Price of each invoice beyond the included ones: a decimal string in `currency`; null: the plan allows none.",
   }),
@@ -169,8 +169,8 @@ const PlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLine", {
   kind: z.enum(lineKinds),
   description: z.string(),
   quantity: z.int(),
-  unitAmount: signedMoneyAnswer(),
-  amount: signedMoneyAnswer().meta({
+  unitAmount: signedMoneyText(),
+  amount: signedMoneyText().meta({
     description:
       "The line's part of the total: a decimal string in the platform invoice's `currency`; negative if it reduces the total.",
   }),
@@ -194,16 +194,16 @@ export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
   status: z.enum(platformInvoiceStatuses),
   periodStart: datetime(),
   periodEnd: datetime(),
-  subtotal: signedMoneyAnswer().meta({
+  subtotal: signedMoneyText().meta({
     description:
       "The sum of plan, usage and adjustments: a decimal string in `currency`; negative if adjustments deduct more than the rest.",
   }),
-  discountTotal: moneyAnswer(),
-  creditTotal: signedMoneyAnswer().meta({
+  discountTotal: moneyText(),
+  creditTotal: signedMoneyText().meta({
     description:
       "The amount paid by credits: a decimal string in `currency`; negative if a negative sum becomes a new credit instead.",
   }),
-  total: moneyAnswer(),
+  total: moneyText(),
   currency: z.string(),
   lines: z.array(PlatformInvoiceLineRecord),
   checkoutUrl: z.string().nullable(),

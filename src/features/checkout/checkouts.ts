@@ -15,7 +15,7 @@ import {
   type RefundOffer,
   type RequestResult,
 } from "../refunds/payer/payer-refunds.ts";
-import { keptCheckoutsOf, requireCheckout, viewCheckout, type CheckoutNetworks } from "./kept.ts";
+import { checkoutCacheOf, requireCheckout, viewCheckout, type CheckoutNetworks } from "./cache.ts";
 import { countAct, requireRoomForAct } from "./payer-limits.ts";
 import { mayChooseOption } from "./rules.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./session.ts";
@@ -51,11 +51,11 @@ export async function getCheckout(app: App, checkoutId: string): Promise<Checkou
 }
 
 /**
- * Returns the origins whose pages may embed the checkout as this process last saw it, without a look at the store; none if
+ * Returns the origins whose pages may embed the checkout as this process last saw it, without reading the store; none if
  * it does not keep the checkout.
  */
 export function lastCheckoutOrigins(app: App, checkoutId: string): readonly string[] {
-  return keptCheckoutsOf(app).last(checkoutId)?.view.merchant.allowedOrigins ?? [];
+  return checkoutCacheOf(app).last(checkoutId)?.view.merchant.allowedOrigins ?? [];
 }
 
 /**

@@ -11,7 +11,7 @@ export const streamLimits = { perCheckout: 50, perAddress: 500, total: 2_000 } a
 type StreamLimits = { readonly [Name in keyof typeof streamLimits]: number };
 
 /** Interval at which the sessions of open streams are compared, in milliseconds; a commit in this process is faster. */
-const lookMs = 500;
+const compareMs = 500;
 /** The pause after a comparison is this many times as long, at most `lookMs`, so that many commits cost little. */
 const pauseFactor = 4;
 const pauseMsMin = 20;
@@ -30,7 +30,7 @@ export interface LiveStreams {
   /** Refuses with 429 if the limits allow no further stream. */
   requireRoom(checkoutId: string, address: string): void;
   /** Compares the sessions soon, after a commit. */
-  look(): void;
+  compare(): void;
   /** Ends all streams, so that the server can stop. */
   end(): void;
   readonly size: number;
@@ -61,13 +61,13 @@ export function createLiveStreams(deps: {
   const count = makeStreamCount(limits);
   let isEnded = false;
 
-  const look = withPauses(() => Promise.all([...watched.values()].map(updateTo(read))));
+  const compare = withPauses(() => Promise.all([...watched.values()].map(updateTo(read))));
 
   function beat(): void {
     for (const entry of watched.values()) sendAll(entry, "beat", "");
   }
 
-  const timers = makeTimers([look, lookMs], [beat, beatMs]);
+  const timers = makeTimers([compare, compareMs], [beat, beatMs]);
 
   function isFull(checkoutId: string, address: string): boolean {
     const ofCheckout = watched.get(checkoutId)?.sinks.size ?? 0;
@@ -102,7 +102,7 @@ export function createLiveStreams(deps: {
       };
     },
 
-    look,
+    compare,
 
     end() {
       isEnded = true;
@@ -160,7 +160,7 @@ function withPauses(compare: () => Promise<unknown>): () => void {
     const startedAt = performance.now();
     await compare();
     const lengthMs = performance.now() - startedAt;
-    const pauseMs = Math.min(lookMs, Math.max(pauseMsMin, pauseFactor * lengthMs));
+    const pauseMs = Math.min(compareMs, Math.max(pauseMsMin, pauseFactor * lengthMs));
     setTimeout(() => {
       isComparing = false;
       if (isWanted) start();

@@ -1,8 +1,8 @@
 import { basePathOf, type App } from "../../app.ts";
 import { addressGroup } from "../../http/client-address.ts";
-import { keepPage, page, type HtmlPage, type PageAnswer, type PageCall } from "../../http/page.ts";
+import { preparePage, page, type HtmlPage, type PageResponse, type PageCall } from "../../http/page.ts";
 import { RateLimited } from "../../http/declare/problems.ts";
-import { keepBody } from "../../http/representation.ts";
+import { prepareBody } from "../../http/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
 import { cleanPasted } from "../../kernel/text.ts";
@@ -38,7 +38,7 @@ import type { FormField, PageNotice } from "./page/page-words.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel } from "./page/page-model.ts";
 import { renderCheckout, renderHome, renderRefund } from "./page/render.ts";
-import { isLookedFor } from "./page/state-words.ts";
+import { isSearchedFor } from "./page/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./session.ts";
 import { hasTestPanel, pressTestPanel, type PanelResult } from "./test-panel.ts";
@@ -55,7 +55,7 @@ const refundResults = {
 } as const satisfies Record<string, keyof Catalogue>;
 
 /** Maximum number of kept pages, about 35 KiB each with a compressed form. */
-const keptPagesMax = 300;
+const cachedPagesMax = 300;
 
 /**
  * The pages that were last seen, each in one language, the longest unseen first. A session changes with what its page
@@ -132,7 +132,7 @@ interface Refusal {
 }
 
 /** Shows a refund's address once more before it is stored: a wrong address loses the money. */
-async function requestRefund(app: App, call: PageCall): Promise<PageAnswer> {
+async function requestRefund(app: App, call: PageCall): Promise<PageResponse> {
   const checkoutId = call.params["checkoutId"] ?? "";
   const context = payerOf(call);
   const input = {
@@ -188,21 +188,21 @@ function refuseForm(
   form: "hash" | "refund",
   { text: refusal, field, problem }: Refusal,
   given: Readonly<Record<FormField, string>>,
-): Promise<PageAnswer> {
-  return answerPage(app, call, (session, text) => {
+): Promise<PageResponse> {
+  return respondWithPage(app, call, (session, text) => {
     const values = { ...noticeValues(session), problem: problem ? text[problem] : "" };
     return { form, isError: true, text: fill(text[refusal], values), field, given };
   });
 }
 
-function showHome(app: App, call: PageCall): Promise<PageAnswer> {
+function showHome(app: App, call: PageCall): Promise<PageResponse> {
   const page = renderHome(basePathOf(app), readLanguage(call).text);
   return Promise.resolve({ kind: "html", page });
 }
 
-function showCheckout(app: App, call: PageCall): Promise<PageAnswer> {
+function showCheckout(app: App, call: PageCall): Promise<PageResponse> {
   const { query } = call;
-  return answerPage(
+  return respondWithPage(
     app,
     call,
     (session, text) =>
@@ -214,11 +214,11 @@ function showCheckout(app: App, call: PageCall): Promise<PageAnswer> {
 }
 
 /** Answers with the page of a payment. `noticeFor` returns the result of a form that was just sent. */
-async function answerPage(
+async function respondWithPage(
   app: App,
   call: PageCall,
   noticeFor: (session: CheckoutSession, text: Catalogue) => PageNotice | null,
-): Promise<PageAnswer> {
+): Promise<PageResponse> {
   const { text, languageQuery } = readLanguage(call);
   const basePath = basePathOf(app);
   const checkoutId = call.params["checkoutId"] ?? "";
@@ -229,20 +229,20 @@ async function answerPage(
   const context = { basePath, text, languageQuery, hasSandbox, notice, pageToken, allowedOrigins };
   const render = () => renderCheckout(makePageModel(session, context));
   // A page after a form has a message that no other visitor sees.
-  const page = notice === null ? keptPage(session, text.lang + languageQuery, render) : render();
+  const page = notice === null ? cachedPage(session, text.lang + languageQuery, render) : render();
   const policy = { connects: walletOriginsOf(app.networks, session), embedders: allowedOrigins };
   return { kind: "html", page, policy, at: app.clock.now() };
 }
 
-function keptPage(session: CheckoutSession, variant: string, render: () => HtmlPage): HtmlPage {
+function cachedPage(session: CheckoutSession, variant: string, render: () => HtmlPage): HtmlPage {
   const known = pages.get(session);
-  const page = known?.variant === variant ? known.page : keepPage(render());
-  setRecent(pages, session, { variant, page }, keptPagesMax);
+  const page = known?.variant === variant ? known.page : preparePage(render());
+  setRecent(pages, session, { variant, page }, cachedPagesMax);
   return page;
 }
 
 /** Keeps a page informed: event `session` with the version of the current session, and `beat` every few seconds. */
-async function follow(app: App, call: PageCall): Promise<PageAnswer> {
+async function follow(app: App, call: PageCall): Promise<PageResponse> {
   const session = await getCheckoutSession(app, call.params["checkoutId"] ?? "");
   const address = addressGroup(call.clientAddress);
   const live = liveStreamsOf(app);
@@ -250,26 +250,26 @@ async function follow(app: App, call: PageCall): Promise<PageAnswer> {
   return { kind: "events", subscribe: (sink) => live.watch(session, address, sink) };
 }
 
-async function showAsset(app: App, call: PageCall): Promise<PageAnswer> {
+async function showAsset(app: App, call: PageCall): Promise<PageResponse> {
   const name = call.params["file"] ?? "";
   const asset = await findAsset(name);
   if (asset !== null) return { kind: "file", file: asset };
   const logo = await findLogo(app.db, name);
   if (logo === null) throw notFound();
-  return { kind: "file", file: await keepBody(logo.type, logo.body) };
+  return { kind: "file", file: await prepareBody(logo.type, logo.body) };
 }
 
-function showEmbedScript(): Promise<PageAnswer> {
+function showEmbedScript(): Promise<PageResponse> {
   return Promise.resolve({ kind: "data", ...embedScript, cacheSeconds: embedScriptSeconds });
 }
 
-async function actOnSandbox(app: App, call: PageCall): Promise<PageAnswer> {
+async function actOnSandbox(app: App, call: PageCall): Promise<PageResponse> {
   const checkoutId = call.params["checkoutId"] ?? "";
   const done = await pressTestPanel(app, checkoutId, call.form.get("action") ?? "");
   return redirect(app, call, { done });
 }
 
-async function submitTransaction(app: App, call: PageCall): Promise<PageAnswer> {
+async function submitTransaction(app: App, call: PageCall): Promise<PageResponse> {
   const checkoutId = call.params["checkoutId"] ?? "";
   const given = call.form.get("transactionHash") ?? "";
   try {
@@ -297,7 +297,7 @@ function payerOf(call: PageCall): WriteContext {
   };
 }
 
-async function chooseOption(app: App, call: PageCall): Promise<PageAnswer> {
+async function chooseOption(app: App, call: PageCall): Promise<PageResponse> {
   const [network = "", ...symbol] = (call.form.get("option") ?? "").split("/");
   const chosen = { network, tokenSymbol: symbol.join("/") };
   const result = await choiceOf(
@@ -306,7 +306,7 @@ async function chooseOption(app: App, call: PageCall): Promise<PageAnswer> {
   return redirect(app, call, { option: result });
 }
 
-function returnToPayment(app: App, call: PageCall): Promise<PageAnswer> {
+function returnToPayment(app: App, call: PageCall): Promise<PageResponse> {
   return Promise.resolve(redirect(app, call, {}));
 }
 
@@ -319,7 +319,7 @@ function redirect(
   call: PageCall,
   result: Readonly<Record<string, string>>,
   fragment: "" | "#top" = "",
-): PageAnswer {
+): PageResponse {
   const query = new URLSearchParams(result);
   const { languageQuery, text } = readLanguage(call);
   if (languageQuery !== "") query.set("lang", text.lang);
@@ -371,7 +371,7 @@ function hashNotice(
 ): PageNotice | null {
   if (result !== "received") return null;
   // The page says itself that the transaction is looked for.
-  if (session.state === "awaiting" && isLookedFor(session)) return null;
+  if (session.state === "awaiting" && isSearchedFor(session)) return null;
   return { form: "hash", isError: false, text: text.hashReceived };
 }
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import {
   datetime,
   describeFields,
-  moneyAnswer,
+  moneyText,
   requestRecord,
   responseRecord,
 } from "../../http/declare/record.ts";
@@ -25,20 +25,20 @@ const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
   description: z.string().nullable(),
   externalId: z.string().nullable(),
   status: InvoiceStatusRecord,
-  amount: moneyAnswer(),
-  paidAmount: moneyAnswer(),
+  amount: moneyText(),
+  paidAmount: moneyText(),
   settlementCurrency: z.string(),
   tokenSymbol: z.string(),
   network: z.string(),
   walletAddress: z.string(),
   checkoutUrl: z.string(),
   expiresAt: datetime(),
-  payableAmount: moneyAnswer(),
-  remainingAmount: moneyAnswer(),
-  receivedAmount: moneyAnswer().meta({
+  payableAmount: moneyText(),
+  remainingAmount: moneyText(),
+  receivedAmount: moneyText().meta({
     description: "The amount that has arrived and counts, in tokens, whether confirmed or not.",
   }),
-  excessAmount: moneyAnswer().meta({
+  excessAmount: moneyText().meta({
     description: "The part of `receivedAmount` above the requested amount, in tokens.",
   }),
 });
@@ -59,8 +59,8 @@ describeFields(CheckoutInvoiceRecord, {
 
 export const CheckoutReceiptRecord = responseRecord("CheckoutReceipt", {
   invoiceId: z.string(),
-  amount: moneyAnswer(),
-  paidAmount: moneyAnswer(),
+  amount: moneyText(),
+  paidAmount: moneyText(),
   settlementCurrency: z.string(),
   tokenSymbol: z.string(),
   network: z.string(),
@@ -77,7 +77,7 @@ describeFields(CheckoutReceiptRecord, {
 });
 
 export const CheckoutAmountRecord = responseRecord("CheckoutAmount", {
-  amount: moneyAnswer(),
+  amount: moneyText(),
   tokenSymbol: z.string(),
 });
 describeFields(CheckoutAmountRecord, { amount: "A decimal string in tokens." });
@@ -87,7 +87,7 @@ const CheckoutTransactionRecord = responseRecord("CheckoutTransaction", {
   explorerUrl: z.string().nullable().meta({
     description: "The block explorer's page; null if the network has no explorer.",
   }),
-  amount: moneyAnswer().meta({ description: "The part that is for this invoice, in tokens." }),
+  amount: moneyText().meta({ description: "The part that is for this invoice, in tokens." }),
   tokenSymbol: z.string(),
 });
 
@@ -120,7 +120,7 @@ describeFields(CheckoutWalletTransferRecord, {
 
 const CheckoutRefundableRecord = responseRecord("CheckoutRefundable", {
   transactionHash: z.string().meta({ description: "The `transactionHash` of the request." }),
-  amount: moneyAnswer().meta({ description: "The amount that the request is for, in tokens." }),
+  amount: moneyText().meta({ description: "The amount that the request is for, in tokens." }),
   tokenSymbol: z.string(),
   network: z.string().meta({
     description: "The id of the network, of which the payer's address for the refund must be.",
@@ -139,7 +139,7 @@ export const CheckoutRefundRecord = responseRecord("CheckoutRefund", {
     description:
       "`requested` waits for the merchant, `sent` is being verified, `confirmed` is final, `rejected` will not be sent.",
   }),
-  amount: moneyAnswer(),
+  amount: moneyText(),
   tokenSymbol: z.string(),
   network: z.string(),
   address: z.string().meta({

@@ -48,7 +48,7 @@ export const checkoutNotices = [
 export type CheckoutNotice = (typeof checkoutNotices)[number];
 
 /** The results of submitted transactions that are still being looked for. */
-export const unsettledResults: ReadonlySet<ClaimResult> = new Set(["looking", "unknown"]);
+export const openResults: ReadonlySet<ClaimResult> = new Set(["looking", "unknown"]);
 
 /** The network data that determines the state. */
 type Progress = Pick<NetworkState, "tipTime" | "tipSeenAt" | "scannedAt" | "cursorHeight">;

@@ -28,7 +28,7 @@ import {
   nextActionOf,
   noticesOf,
   stateOf,
-  unsettledResults,
+  openResults,
   type CheckoutNotice,
   type CheckoutState,
   type NextAction,
@@ -120,7 +120,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     },
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
-    walletTransfer: nextAction === "pay" && !isLookedFor(view) ? walletTransferOf(view) : null,
+    walletTransfer: nextAction === "pay" && !isSearchedFor(view) ? walletTransferOf(view) : null,
     paymentInstructions: instructions(
       view,
       { state, nextAction, notices },
@@ -329,8 +329,8 @@ function confirmationSeconds({ invoice, confirmingOn }: CheckoutView): number {
 }
 
 /** Whether a submitted transaction is still being looked for: it may be the payment. */
-function isLookedFor({ submitted }: CheckoutView): boolean {
-  return submitted.some(({ result }) => unsettledResults.has(result));
+function isSearchedFor({ submitted }: CheckoutView): boolean {
+  return submitted.some(({ result }) => openResults.has(result));
 }
 
 /** The payment of the remaining amount, for wallets; null if the network no longer has the token. */

@@ -141,8 +141,8 @@ export async function findCheckouts(
   const rows = await reader.all<CheckoutRow>(checkouts[reader.dialect], valuesOf(checkoutIds));
   const invoices = readPayerInvoices(rows, baseUrl());
   return new Map(
-    rows.flatMap((row, place): [string, StoredCheckout][] => {
-      const invoice = invoices[place];
+    rows.flatMap((row, index): [string, StoredCheckout][] => {
+      const invoice = invoices[index];
       if (invoice == null) return [];
       const merchant = {
         displayName: row.merchantName,

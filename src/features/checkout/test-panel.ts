@@ -12,7 +12,7 @@ import {
   reorganizeSandbox,
   sandboxOf,
 } from "../payments/sandbox/sandbox.ts";
-import { requireCheckout } from "./kept.ts";
+import { requireCheckout } from "./cache.ts";
 import type { CheckoutSession } from "./session.ts";
 
 const panelActions = ["pay", "underpay", "overpay", "mine", "reorganize", "expire"] as const;

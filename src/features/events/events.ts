@@ -107,7 +107,7 @@ function sealed(
   position: number,
   current: CursorEpochs,
 ): string {
-  return seal(cursorKey, current.format(position), placeOf(organizationId));
+  return seal(cursorKey, current.format(position), sealLabelOf(organizationId));
 }
 
 /** Returns the position of an event, null while the relay has not assigned it; 400 if the event is not kept. */
@@ -134,7 +134,7 @@ function positionOf(
 ): number {
   let text: string;
   try {
-    text = open(cursorKey, cursor, placeOf(organizationId));
+    text = open(cursorKey, cursor, sealLabelOf(organizationId));
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
     throw invalidField(
@@ -185,7 +185,7 @@ const everyType = Object.values(eventCatalogue)
   .flatMap((group) => Object.entries(group))
   .map(([type, description]) => ({ type: type as EventType, description }));
 
-function placeOf(organizationId: Id<"organization">): string {
+function sealLabelOf(organizationId: Id<"organization">): string {
   return `events:${organizationId}`;
 }
 
@@ -214,14 +214,14 @@ export function epochsAfter(restores: readonly RestoreRecord[]): CursorEpochs {
     parse(text) {
       const [digits, epoch = null] = text.split(":");
       const position = Number(digits);
-      const place = restores.findIndex(({ id }) => id === epoch);
+      const index = restores.findIndex(({ id }) => id === epoch);
       if (last === undefined) return { position, outdated: null };
       const { backupCreatedAt } = last;
       // A restore of which the backup knows nothing: its events may differ from the first one on.
-      if (epoch !== null && place === -1) {
+      if (epoch !== null && index === -1) {
         return { position, outdated: { shared: null, backupCreatedAt } };
       }
-      const since = restores.slice(place + 1).map(({ eventPosition }) => eventPosition);
+      const since = restores.slice(index + 1).map(({ eventPosition }) => eventPosition);
       // Without a restore since, it is infinite.
       const shared = Math.min(...since);
       return { position, outdated: position <= shared ? null : { shared, backupCreatedAt } };

@@ -60,7 +60,7 @@ export const platformInvoiceExport = exportOf<PlatformInvoiceRow>()({
       its.paid_at AS "paidAt", its.voided_at AS "voidedAt"
     FROM platform_invoices AS its JOIN organizations AS owner ON owner.id = its.organization_id`,
   cells(row) {
-    const shown = (units: bigint) => settled(units, row.currency, row.decimals);
+    const shown = (units: bigint) => inSettlementCurrency(units, row.currency, row.decimals);
     return {
       id: row.id,
       number: row.number,
@@ -152,7 +152,7 @@ export const paymentExport = exportOf<PaymentRow>()({
       amount: tokens(row.amount, token, tokenDecimals),
       refundedAmount: tokens(row.refunded, token, tokenDecimals),
       tokenSymbol: token,
-      settlementAmount: settled(decodeAmount(row.worth), currency, currencyDecimals),
+      settlementAmount: inSettlementCurrency(decodeAmount(row.worth), currency, currencyDecimals),
       settlementCurrency: currency,
       exchangeRate: row.exchangeRate,
       network: row.network,
@@ -283,8 +283,8 @@ export const invoiceExport = exportOf<Row>()({
       externalId: row.externalId,
       status: row.status,
       exception: row.exception,
-      amount: settled(amount, currency, currencyDecimals),
-      paidAmount: settled(paid, currency, currencyDecimals),
+      amount: inSettlementCurrency(amount, currency, currencyDecimals),
+      paidAmount: inSettlementCurrency(paid, currency, currencyDecimals),
       settlementCurrency: currency,
       payableAmount: tokens(row.payable, token, tokenDecimals),
       paidTokenAmount: tokens(row.seen, token, tokenDecimals),
@@ -374,7 +374,7 @@ export const refundExport = exportOf<RefundRow>()({
       status: row.status,
       amount: tokens(row.amount, row.token, row.tokenDecimals),
       tokenSymbol: row.token,
-      settlementAmount: settled(worthOf(row), currency, currencyDecimals),
+      settlementAmount: inSettlementCurrency(worthOf(row), currency, currencyDecimals),
       settlementCurrency: currency,
       network: row.network,
       address: notation.formatAddress(row.address),
@@ -446,7 +446,7 @@ function tokenUnits(units: bigint, symbol: string, decimals: number): string {
 }
 
 /** Formats an amount in a settlement currency. */
-function settled(units: bigint, currency: string, decimals: number): string {
+function inSettlementCurrency(units: bigint, currency: string, decimals: number): string {
   return formatMoney(money(units, settlementAsset(currency, decimals)));
 }
 

@@ -90,11 +90,11 @@ export async function withdrawInvoice(
   const withdrawn = { ...row, canceledAt: at, isLate: row.isLate || row.seenAmount > 0n };
   const terms = statusTerms(withdrawn);
   const time = state === null ? at : deadlineTime(state, at);
-  const standing = invoiceStateOf(terms, storedTotals(withdrawn), time);
+  const withdrawnState = invoiceStateOf(terms, storedTotals(withdrawn), time);
   const lateUntil = await endHolds(tx, row, at);
   const after: InvoiceRow = {
     ...withdrawn,
-    ...standing,
+    ...withdrawnState,
     lateUntil,
     remainingAmount: 0n,
     version: row.version + 1,

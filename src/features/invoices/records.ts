@@ -7,7 +7,7 @@ import {
   listRecord,
   metadata,
   money,
-  moneyAnswer,
+  moneyText,
   objectVersion,
   paragraph,
   presentRow,
@@ -87,7 +87,7 @@ const PaymentOptionRecord = responseRecord("PaymentOption", {
   isInForce: z.boolean().meta({
     description: "True for the option that the invoice's own fields describe.",
   }),
-  payableAmount: moneyAnswer().nullable().meta({
+  payableAmount: moneyText().nullable().meta({
     description:
       "The whole amount in the option's token, at the rate that was locked when it was chosen; null before that.",
   }),
@@ -110,23 +110,23 @@ export const InvoiceRecord = responseRecord("Invoice", {
     description:
       "The reason why the invoice was not paid exactly: the first of these that applies. `reverted`: a reorganization removed a payment that had counted. `late`: a payment arrived after the deadline. `overpaid`: the payer sent more than requested, by at least the token's `minimumAmount`. `underpaid`: the payer sent less than `payableAmount`, and no more is expected; with the status `paid`, the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of these.",
   }),
-  amount: moneyAnswer(),
+  amount: moneyText(),
   settlementCurrency: z.string(),
-  payableAmount: moneyAnswer().nullable(),
-  remainingAmount: moneyAnswer().nullable().meta({
+  payableAmount: moneyText().nullable(),
+  remainingAmount: moneyText().nullable().meta({
     description: "The amount that the payer still has to send, in tokens; null while draft.",
   }),
-  paidAmount: moneyAnswer(),
-  paidTokenAmount: moneyAnswer(),
-  excessAmount: moneyAnswer().meta({
+  paidAmount: moneyText(),
+  paidTokenAmount: moneyText(),
+  excessAmount: moneyText().meta({
     description:
       "The part of `paidTokenAmount` above the most that the payer was asked for, in tokens; 0 unless more was sent.",
   }),
-  owedAmount: moneyAnswer().meta({
+  owedAmount: moneyText().meta({
     description:
       "The money that the merchant owes to the payer now, in tokens: the confirmed `excessAmount` of a paid invoice, or all confirmed payments of an expired or canceled one; and in every status its rejected payments, as far as their transfers are on the chain and not allocated or owed elsewhere (until its block is final, a reorganization can still remove a transfer, and its refund is refused with `refund_too_early`); less the refunds that are sent or confirmed. A rejected payment that only its payer's transaction hash had assigned to the invoice (its `source` is `submitted`), and that was never accepted, is not in it: it is probably somebody else's. Payments in other tokens are converted at the invoice's rates, rounded down. Always 0 for an invoice that Till's own billing collects.",
   }),
-  reviewAmount: moneyAnswer().meta({
+  reviewAmount: moneyText().meta({
     description:
       "The sum of the payments that wait for the merchant's decision (`review`), in tokens. It is in neither `paidTokenAmount` nor `owedAmount`.",
   }),

@@ -13,7 +13,7 @@ import type { StoredAside } from "./settlement/owed.ts";
 import type { InvoiceException, InvoiceStatus } from "./rules.ts";
 
 /** A payment link, or the organization for all forms of its own API clients: their invoices are counted together. */
-export type EntryPlace = Id<"paymentLink"> | Id<"organization">;
+export type EntryOrigin = Id<"paymentLink"> | Id<"organization">;
 
 /**
  * The columns of an invoice that have few distinct values, joined: an index on this expression serves every combination
@@ -76,8 +76,8 @@ export const invoices = table(
     expiresInSeconds: integer(),
     /** The feature that alone may change the invoice, and in whose figures it counts; null for a merchant's own. */
     managedBy: text<"billing">().nullable(),
-    /** The place at which a payer without a credential entered the amount; null if the merchant stated it. */
-    enteredAtLink: text<EntryPlace>().nullable(),
+    /** The link at which a payer without a credential entered the amount; null if the merchant stated it. */
+    enteredAtLink: text<EntryOrigin>().nullable(),
     /** The payment link at which a payer without a credential started the invoice; null if a merchant made it. */
     startedAtLink: text<Id<"paymentLink">>().nullable(),
     /** The range of client addresses from which it was started at the link, such as `203.0.113.0/24`. */
@@ -234,14 +234,14 @@ export const holds = table(
     /** The price that the amount represents; null for an exclusive address, and for holds of older versions. */
     price: amount().nullable(),
     /**
-     * The smallest payment that still settles the amount in full: below `amount` if the invoice tolerates underpayment.
+     * The smallest payment that still pays the amount in full: below `amount` if the invoice tolerates underpayment.
      */
     leastAmount: amount(),
     invoiceId: text<Id<"invoice">>(),
     organizationId: text<Id<"organization">>(),
     kind: text<"exclusive" | "amount">(),
-    /** The place at which a payer without a credential entered the price; null if the merchant stated it. */
-    enteredAtLink: text<EntryPlace>().nullable(),
+    /** The link at which a payer without a credential entered the price; null if the merchant stated it. */
+    enteredAtLink: text<EntryOrigin>().nullable(),
     /** Whether a transfer of exactly this amount waits for the merchant's decision. */
     needsDecision: flag(),
     startsAt: time(),

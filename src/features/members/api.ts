@@ -114,7 +114,7 @@ export const memberOperations = [
     request: { body: CreateInvitationRequest },
     response: { status: 201, record: CreatedInvitationRecord },
     errors: [AlreadyMember],
-    secretAnswer: true,
+    secretResponse: true,
     handle: (app, call) => createInvitation(app, call.context, call.organizationId, call.body),
     present: presentCreatedInvitation,
   }),

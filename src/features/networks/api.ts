@@ -2,7 +2,7 @@ import * as z from "zod";
 import { authenticated } from "../../http/declare/permissions.ts";
 import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { operation } from "../../http/declare/operation.ts";
-import { describeFields, moneyAnswer, responseRecord } from "../../http/declare/record.ts";
+import { describeFields, moneyText, responseRecord } from "../../http/declare/record.ts";
 import type { App } from "../../app.ts";
 import { formatMoney, tokenAsset } from "../../kernel/money/money.ts";
 import {
@@ -20,7 +20,7 @@ const NetworkTokenRecord = responseRecord("NetworkToken", {
       "Address of the token's contract. A token of the same name at another address is a fake.",
   }),
   decimals: z.int().min(0),
-  minimumAmount: moneyAnswer().meta({
+  minimumAmount: moneyText().meta({
     description:
       "The smallest transfer that counts, in tokens. Smaller ones are recorded and never matched to an invoice, and owed to nobody.",
   }),

@@ -46,7 +46,7 @@ export function isSameOption(
 /** Returns the options of a request; throws a 400 if two have the same network and token. */
 export function distinctOptions(given: readonly OptionInput[]): readonly PaymentOption[] {
   const repeated = given.findIndex(
-    (option, place) => given.findIndex((each) => isSameOption(each, option)) < place,
+    (option, index) => given.findIndex((each) => isSameOption(each, option)) < index,
   );
   if (repeated !== -1) {
     throw invalidField(

@@ -22,39 +22,39 @@ export async function requireVerified(
   verification: "required" | "off",
 ): Promise<void> {
   if (verification === "off") return;
-  requireApproved(found(await reader.all<IssuingStatus>(standingSql, [organizationId])));
+  requireApproved(found(await reader.all<IssuingStatus>(statusSql, [organizationId])));
 }
 
 /**
  * Repeats `requireVerified` in the issuing transaction, and throws `organization_suspended` if the organization is now
  * suspended. The organization cannot change before the transaction ends.
  */
-export async function keepIssuing(
+export async function lockIssuingShared(
   tx: Tx,
   organizationId: Id<"organization">,
   verification: "required" | "off",
 ): Promise<void> {
-  const standing = found(await tx.keep<IssuingStatus>(standingSql, [organizationId]));
-  if (standing.status === "suspended") throw new OrganizationSuspended(suspendedAdvice);
-  if (verification === "required") requireApproved(standing);
+  const row = found(await tx.lockShared<IssuingStatus>(statusSql, [organizationId]));
+  if (row.status === "suspended") throw new OrganizationSuspended(suspendedAdvice);
+  if (verification === "required") requireApproved(row);
 }
 
 /**
- * Keeps the organization's row until the transaction ends. It costs no further statement in a transaction that has
- * called `keepIssuing`.
+ * Locks the organization's row until the transaction ends. It costs no further statement in a transaction that has
+ * called `lockIssuingShared`.
  */
-export async function keepOrganization(tx: Tx, organizationId: Id<"organization">): Promise<void> {
-  await tx.keep<IssuingStatus>(standingSql, [organizationId]);
+export async function lockOrganizationShared(tx: Tx, organizationId: Id<"organization">): Promise<void> {
+  await tx.lockShared<IssuingStatus>(statusSql, [organizationId]);
 }
 
 type IssuingStatus = Pick<OrganizationRow, "status" | "verificationStatus">;
 
-const standingSql =
+const statusSql =
   'SELECT status, verification_status AS "verificationStatus" FROM organizations WHERE id = $1';
 
-function found([standing]: readonly IssuingStatus[]): IssuingStatus {
-  if (standing === undefined) throw notFound();
-  return standing;
+function found([row]: readonly IssuingStatus[]): IssuingStatus {
+  if (row === undefined) throw notFound();
+  return row;
 }
 
 function requireApproved({ verificationStatus }: IssuingStatus): void {

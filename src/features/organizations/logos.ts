@@ -38,7 +38,7 @@ export function readLogo(image: string): Logo {
 }
 
 /** Stores a logo's file, and deletes those of the organization that are no longer shown or requested. */
-export async function keepLogos(
+export async function storeLogos(
   tx: Tx,
   { id: organizationId, logo, pendingLogo }: OrganizationRow,
   added: Logo | null,
@@ -165,7 +165,7 @@ function readJpeg(bytes: Buffer): ImageHeader | null {
   return isEnd && hasScan ? size : null;
 }
 
-/** Returns the place of the marker after a scan's data, which contains stuffed and fill bytes and restart markers. */
+/** Returns the position of the marker after a scan's data, which contains stuffed and fill bytes and restart markers. */
 function endOfScan(bytes: Buffer, from: number): number {
   let at = bytes.indexOf(0xff, from);
   while (at >= 0) {

@@ -11,7 +11,7 @@ import { difference, type Announcement } from "../../platform/journal.ts";
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import { addMembership, handlingRole } from "../members/members.ts";
 import { lockUser } from "../members/store.ts";
-import { keepLogos, readLogo } from "./logos.ts";
+import { storeLogos, readLogo } from "./logos.ts";
 import { distinctOptions, readOrigins, type PaymentOption } from "./checkout-policy.ts";
 import {
   presentOrganization,
@@ -144,7 +144,7 @@ export function updateOrganization(
       ...given,
       ...(losesApproval ? { verificationStatus: "unverified" as const } : {}),
     });
-    if (hasNewSign) await keepLogos(tx, next, logo);
+    if (hasNewSign) await storeLogos(tx, next, logo);
     journal.record(tx, at, {
       action: "organization.updated",
       organizationId,
@@ -394,9 +394,9 @@ function enabledOptions(
   networks: ReadonlyMap<string, Network>,
   options: readonly PaymentOption[],
 ): readonly PaymentOption[] {
-  for (const [place, { network: id, tokenSymbol }] of options.entries()) {
+  for (const [index, { network: id, tokenSymbol }] of options.entries()) {
     const network = networks.get(id);
-    const pointer = `/paymentOptions/${String(place)}`;
+    const pointer = `/paymentOptions/${String(index)}`;
     if (network === undefined) {
       const message = `must be one of the enabled networks: ${[...networks.keys()].join(", ")}`;
       throw invalidField(`${pointer}/network`, "invalid_value", message);

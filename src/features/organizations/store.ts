@@ -203,9 +203,9 @@ export async function namesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(organizationIds)];
   if (ids.length === 0) return new Map();
-  const places = ids.map((_id, place) => `$${String(place + 1)}`).join(", ");
+  const parameters = ids.map((_id, index) => `$${String(index + 1)}`).join(", ");
   const rows = await reader.all<{ id: string; name: string }>(
-    `SELECT id AS "id", name AS "name" FROM organizations WHERE id IN (${places})`,
+    `SELECT id AS "id", name AS "name" FROM organizations WHERE id IN (${parameters})`,
     ids,
   );
   return new Map(rows.map(({ id, name }) => [id, name]));

@@ -6,7 +6,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { Tx, WriteContext } from "../../platform/database/database.ts";
 import { queryCheck, type Check } from "../../platform/database/schema/checks.ts";
 import { difference } from "../../platform/journal.ts";
-import { keepLogos } from "./logos.ts";
+import { storeLogos } from "./logos.ts";
 import { announcementOf, saveOrganization } from "./organizations.ts";
 import {
   missingForReview,
@@ -130,7 +130,7 @@ export async function decideVerification(
     reviewNote: note,
     reviewedAt: at,
   });
-  await keepLogos(tx, next, null);
+  await storeLogos(tx, next, null);
   if (isApproved) await forgetAllowance(tx, organizationId);
   const action = isAboutSign ? "organization.updated" : (`organization.${to}` as const);
   const { actor } = tx.context;

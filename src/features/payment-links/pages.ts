@@ -1,5 +1,5 @@
 import { basePathOf, type App } from "../../app.ts";
-import { page, type PageAnswer, type PageCall } from "../../http/page.ts";
+import { page, type PageResponse, type PageCall } from "../../http/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, Problem } from "../../kernel/errors.ts";
 import { StoreUnavailable } from "../../platform/database/errors.ts";
@@ -36,18 +36,18 @@ export const paymentLinkPages = [
 /** Reasons why a payment was not started. */
 const failures = ["amount", "option", "terms", "unavailable"] as const;
 
-async function showForm(app: App, call: PageCall): Promise<PageAnswer> {
+async function showForm(app: App, call: PageCall): Promise<PageResponse> {
   const found = await getPublicLink(app, call.params["paymentLinkId"] ?? "");
   const failure = failures.find((known) => known === call.query.get("failed")) ?? null;
   return { kind: "html", page: makeLinkPage({ ...contextOf(app, call, found), failure }) };
 }
 
-async function showPoster(app: App, call: PageCall): Promise<PageAnswer> {
+async function showPoster(app: App, call: PageCall): Promise<PageResponse> {
   const found = await getPublicLink(app, call.params["paymentLinkId"] ?? "");
   return { kind: "html", page: makePosterPage(contextOf(app, call, found)) };
 }
 
-async function startPayment(app: App, call: PageCall): Promise<PageAnswer> {
+async function startPayment(app: App, call: PageCall): Promise<PageResponse> {
   const found = await getPublicLink(app, call.params["paymentLinkId"] ?? "");
   const { link } = found;
   const { languageQuery, text } = readLanguage(call);

@@ -88,13 +88,13 @@ export async function readAmounts(
 }
 
 /** Names the field of a bound that cannot be the amount of an invoice. */
-async function readBound(place: string, text: string, read: ReadAmount): Promise<Money> {
+async function readBound(pointer: string, text: string, read: ReadAmount): Promise<Money> {
   try {
     return await read(text);
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     throw invalidField(
-      place,
+      pointer,
       "invalid_value",
       `cannot be the amount of an invoice: ${error.message}`,
     );

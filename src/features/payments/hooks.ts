@@ -5,7 +5,7 @@ import type { ChainClient } from "../../platform/chain/client.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { ChainAlarms } from "../../platform/chain/state/alarms.ts";
 import type { Tx } from "../../platform/database/database.ts";
-import type { Guard } from "./watcher/recorder.ts";
+import type { LeaseGuard } from "./watcher/recorder.ts";
 
 /** The calls of payments to refunds, which depend on them. src/hooks.ts assigns them. */
 export interface PaymentHooks {
@@ -20,7 +20,7 @@ export interface PaymentHooks {
    * Examines a bounded batch of due refunds, after a scan of the watcher and under its lease. Returns true if more may be
    * due.
    */
-  examineRefunds(app: App, asked: AskedNetwork, guard: Guard): Promise<boolean>;
+  examineRefunds(app: App, asked: AskedNetwork, guard: LeaseGuard): Promise<boolean>;
 }
 
 /** A network with its providers, which are asked about transactions. */

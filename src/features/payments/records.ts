@@ -4,7 +4,7 @@ import {
   describeFields,
   id,
   listRecord,
-  moneyAnswer,
+  moneyText,
   objectVersion,
   presentRow,
   requestRecord,
@@ -39,9 +39,9 @@ export const PaymentRecord = responseRecord("Payment", {
   logIndex: z.int().min(0),
   fromAddress: z.string(),
   toAddress: z.string(),
-  amount: moneyAnswer(),
-  settlementAmount: moneyAnswer(),
-  roundingAmount: moneyAnswer(),
+  amount: moneyText(),
+  settlementAmount: moneyText(),
+  roundingAmount: moneyText(),
   settlementCurrency: z.string(),
   /** Tokens for one unit of the settlement currency. */
   exchangeRate: z.string().nullable().meta({

@@ -13,7 +13,7 @@ import {
   rejectedPayment,
 } from "./ledger/payment-rules.ts";
 import { freeOf, surplusInTime, surplusOf } from "./ledger/surplus.ts";
-import { settleRefunds, withdrawRequests } from "./ledger/write-payments.ts";
+import { applyRefunds, withdrawRequests } from "./ledger/write-payments.ts";
 import { payments, type PaymentRow } from "./table.ts";
 
 /** A locked payment with the part of it that can be refunded. */
@@ -47,13 +47,13 @@ export async function lockRefundable(
   }
   const ledger = stored.filter(({ invoiceId }) => invoiceId === payment.invoiceId);
   const inputs = { status: locked.invoice.status, terms: locked, ledger };
-  const claimed = { transfer, claiming: [payment, ...others] };
-  const surplus = surplusOf(payment, inputs, claimed);
+  const source = { transfer, payments: [payment, ...others] };
+  const surplus = surplusOf(payment, inputs, source);
   return {
     ...found,
     surplus,
     free: freeOf(surplus, payment, locked),
-    surplusInTime: surplusInTime(payment, inputs, claimed),
+    surplusInTime: surplusInTime(payment, inputs, source),
     // The verifier confirms the payments that count. The transfers of the others are verified in their final blocks.
     isConfirmed:
       transfer.status === "seen" &&
@@ -160,7 +160,7 @@ async function saveRefunded(
   await save(tx, payment);
   if (!isCounted(payment)) await dispose(tx, found, payment);
   const ledger = stored.map((row) => (row.id === payment.id ? payment : row));
-  await settleRefunds(tx, app, { network, state, at }, terms, ledger);
+  await applyRefunds(tx, app, { network, state, at }, terms, ledger);
 }
 
 async function save(tx: Tx, { id, refundRequested, refunded }: PaymentRow): Promise<void> {

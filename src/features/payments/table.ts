@@ -43,7 +43,7 @@ export const transfers = table(
     toAddress: text(),
     /** In the token's smallest unit. */
     amount: amount(),
-    /** Its place, from 0, among the transfers of its transaction with the same contract, parties and amount. */
+    /** Its position, from 0, among the transfers of its transaction with the same contract, parties and amount. */
     ordinal: integer(),
     /** `orphaned` after a reorganization removed it from the chain; `seen` again if it comes back. */
     status: text<TransferStatus>(),

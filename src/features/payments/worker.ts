@@ -5,7 +5,7 @@ import type { Worker } from "../../platform/jobs/background.ts";
 import { sweepDeadlines } from "../invoices/settlement/settlement.ts";
 import { networkReadersOf, type NetworkReader } from "./networks/readers.ts";
 import { watchWorkerName } from "./wake.ts";
-import type { Guard } from "./watcher/recorder.ts";
+import type { LeaseGuard } from "./watcher/recorder.ts";
 import type { Watcher } from "./watcher/watcher.ts";
 
 /** The lease on a network, in milliseconds: after a crash, another process takes over at its next run after this time. */
@@ -54,8 +54,8 @@ export function makeWatchWorkers(
         if (fate === "taken") watcher.resume();
         if (fate !== "lasts") await monitor?.resume();
         tokens.set(network.id, lease.token);
-        const guard: Guard = (tx) => leases.guard(tx, lease);
-        const isMore = await watcher.look(guard);
+        const guard: LeaseGuard = (tx) => leases.guard(tx, lease);
+        const isMore = await watcher.scan(guard);
         if (signal.aborted) return false;
         const hasExpired = await sweep(app, watcher);
         const hasClaims = await examine(app, reader, guard);
@@ -75,7 +75,7 @@ async function sweep(app: App, watcher: Watcher): Promise<boolean> {
 }
 
 /** Examines a bounded batch of the transactions that people named; returns true if more is due. */
-async function examine(app: App, reader: WorkedReader, guard: Guard): Promise<boolean> {
+async function examine(app: App, reader: WorkedReader, guard: LeaseGuard): Promise<boolean> {
   const hasClaims = await reader.claims.examine(guard);
   const hasRefunds = await app.hooks.examineRefunds(app, reader, guard);
   return hasClaims || hasRefunds;

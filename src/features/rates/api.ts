@@ -5,7 +5,7 @@ import { systemContext } from "../../platform/database/database.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import { ageOf, gauge, type MetricGroup } from "../../platform/metrics/metrics.ts";
 import { listRates, refreshDueRates } from "./rates.ts";
-import { lookEveryMs } from "./rules.ts";
+import { pollIntervalMs } from "./rules.ts";
 
 const workerName = "rates";
 /** Lease duration: after a crash, another process takes over at the latest after this time. */
@@ -19,7 +19,7 @@ export function ratesWorkers(app: App): readonly Worker[] {
   return [
     {
       name: workerName,
-      everyMs: Math.min(plan.refreshMs, lookEveryMs),
+      everyMs: Math.min(plan.refreshMs, pollIntervalMs),
       async run() {
         const lease = await leases.acquire(workerName, leaseMs);
         if (lease === null) return false;

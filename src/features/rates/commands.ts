@@ -3,7 +3,7 @@ import { toIso, toIsoOrNull } from "../../kernel/clock.ts";
 import { defineProblem, NotFound } from "../../kernel/errors.ts";
 import { formatRate } from "../../kernel/money/ratio.ts";
 import { acceptRate, listRates, refreshRates, type RateView } from "./rates.ts";
-import { sourceSeparator, type Reading } from "./rules.ts";
+import { sourceSeparator, type QuotedRate } from "./rules.ts";
 
 const RatesIncomplete = defineProblem({
   code: "rates_incomplete",
@@ -11,7 +11,7 @@ const RatesIncomplete = defineProblem({
   title: "Some rates are unavailable",
 });
 
-const reading = (one: Reading | null) =>
+const shown = (one: QuotedRate | null) =>
   one === null
     ? null
     : {
@@ -28,8 +28,8 @@ function presentRate(view: RateView) {
   return {
     pair: pair.name,
     status,
-    quote: reading(accepted),
-    pending: reading(pending),
+    quote: shown(accepted),
+    pending: shown(pending),
     /** Number of sources queried; `quote.sources` of them agreed. */
     sources: pair.sources.length,
     checkedAt: toIsoOrNull(checkedAt),

@@ -3,7 +3,7 @@ import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invertRate, type Rate } from "../../kernel/money/ratio.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
-import { isFresh, lookEveryMs, sourceSeparator, unknownPair, type PairState } from "./rules.ts";
+import { isFresh, pollIntervalMs, sourceSeparator, unknownPair, type PairState } from "./rules.ts";
 import { readBook, type Book } from "./store.ts";
 
 /** `missing`: no pair connects the currencies. `stale`: a pair does, but its sources gave no recent rate. */
@@ -76,7 +76,7 @@ export const rateQuotesOf = perApp(({ config, clock }) =>
 
 /** Returns the time until the next query of the pair's sources, plus time for their responses. */
 function retryAfter({ nextAt }: PairState, at: Instant): number {
-  return Math.max(nextAt === null ? 0 : nextAt - at, 0) + lookEveryMs;
+  return Math.max(nextAt === null ? 0 : nextAt - at, 0) + pollIntervalMs;
 }
 
 function findPair(

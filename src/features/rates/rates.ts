@@ -198,7 +198,7 @@ async function checkRates(
     // Pairs that were removed from the file are dropped.
     const after = new Map(
       asked.map((pair) => {
-        const combined = combine(poller.answersOf(pair), pair, now);
+        const combined = combine(poller.repliesOf(pair), pair, now);
         const known = before.get(pair.name) ?? unknownPair;
         return [pair.name, afterCheck(known, combined, plan, now, poller.nextAt(pair))];
       }),

@@ -7,10 +7,10 @@ import {
   type Ratio,
 } from "../../kernel/money/ratio.ts";
 import type { RatePair, RatesPlan } from "../../platform/rates/plan.ts";
-import type { SourceAnswer } from "../../platform/rates/source.ts";
+import type { SourceReply } from "../../platform/rates/source.ts";
 
 /** A rate that the sources agreed on at a given time. */
-export interface Reading {
+export interface QuotedRate {
   readonly rate: Ratio;
   /** Names of the sources that agreed; empty for a fixed rate from the settings. */
   readonly sources: readonly string[];
@@ -20,9 +20,9 @@ export interface Reading {
 /** State of a pair. */
 export interface PairState {
   /** The rate for invoices, unless it is stale. */
-  readonly accepted: Reading | null;
+  readonly accepted: QuotedRate | null;
   /** A reading too far from the accepted one, pending confirmation. */
-  readonly pending: Reading | null;
+  readonly pending: QuotedRate | null;
   readonly checkedAt: Instant | null;
   /** Time of the next query of its sources; null if unknown. */
   readonly nextAt: Instant | null;
@@ -41,7 +41,7 @@ export const unknownPair: PairState = {
 /** An earlier second reading is probably the same cached response and confirms nothing. */
 const confirmAfterMs = 10 * second;
 /** How often the worker checks whether a source is due, in milliseconds. */
-export const lookEveryMs = 10 * second;
+export const pollIntervalMs = 10 * second;
 /** Tolerated clock difference between processes; quotes further in the future are ignored. */
 const aheadMax = minute;
 
@@ -68,16 +68,16 @@ export function median(rates: readonly Ratio[]): Ratio {
  * rates are near the median. `problem` names every source that failed or deviates.
  */
 export function combine(
-  answers: readonly SourceAnswer[],
+  replies: readonly SourceReply[],
   pair: Pick<RatePair, "maxSpread">,
   at: Instant,
-): { readonly reading: Reading | null; readonly problem: string | null } {
-  const given = answers.flatMap((answer) => ("rate" in answer ? [answer] : []));
-  const faults = answers.flatMap((answer) =>
-    "fault" in answer ? [`${answer.source}: ${answer.fault}`] : [],
+): { readonly quote: QuotedRate | null; readonly problem: string | null } {
+  const given = replies.flatMap((reply) => ("rate" in reply ? [reply] : []));
+  const faults = replies.flatMap((reply) =>
+    "fault" in reply ? [`${reply.source}: ${reply.fault}`] : [],
   );
-  if (given.length === 0 || given.length * 2 < answers.length) {
-    return { reading: null, problem: [...faults, "too few sources responded"].join("; ") };
+  if (given.length === 0 || given.length * 2 < replies.length) {
+    return { quote: null, problem: [...faults, "too few sources responded"].join("; ") };
   }
   const middle = median(given.map(({ rate }) => rate));
   const far = given.filter(({ rate }) => differs(rate, middle, pair.maxSpread));
@@ -86,15 +86,15 @@ export function combine(
   );
   const problem = [...faults, ...notes].join("; ");
   if ((given.length - far.length) * 2 <= given.length) {
-    return { reading: null, problem: `${problem}; the sources disagree` };
+    return { quote: null, problem: `${problem}; the sources disagree` };
   }
   const near = given.filter((one) => !far.includes(one));
-  const reading = {
+  const quote = {
     rate: median(near.map(({ rate }) => rate)),
     sources: near.map(({ source }) => source),
     at,
   };
-  return { reading, problem: problem === "" ? null : problem };
+  return { quote, problem: problem === "" ? null : problem };
 }
 
 /**
@@ -103,39 +103,39 @@ export function combine(
  */
 export function afterCheck(
   before: PairState,
-  { reading, problem }: ReturnType<typeof combine>,
+  { quote, problem }: ReturnType<typeof combine>,
   plan: Pick<RatesPlan, "maxJump" | "jumpWindowMs">,
   at: Instant,
   nextAt: Instant | null = null,
 ): PairState {
   const checked = { ...before, checkedAt: at, nextAt, problem };
-  if (reading === null) return checked;
+  if (quote === null) return checked;
   const { accepted, pending } = before;
   const isComparable = accepted !== null && at - accepted.at <= plan.jumpWindowMs;
-  const isJump = isComparable && differs(reading.rate, accepted.rate, plan.maxJump);
-  if (!isJump) return { ...checked, accepted: reading, pending: null };
-  const agrees = pending !== null && !differs(reading.rate, pending.rate, plan.maxJump);
+  const isJump = isComparable && differs(quote.rate, accepted.rate, plan.maxJump);
+  if (!isJump) return { ...checked, accepted: quote, pending: null };
+  const agrees = pending !== null && !differs(quote.rate, pending.rate, plan.maxJump);
   if (agrees && at - pending.at >= confirmAfterMs) {
-    return { ...checked, accepted: reading, pending: null };
+    return { ...checked, accepted: quote, pending: null };
   }
-  const jump = `a jump from ${formatRate(accepted.rate)} to ${formatRate(reading.rate)} is pending confirmation`;
+  const jump = `a jump from ${formatRate(accepted.rate)} to ${formatRate(quote.rate)} is pending confirmation`;
   return {
     ...checked,
-    pending: agrees ? pending : reading,
+    pending: agrees ? pending : quote,
     problem: problem === null ? jump : `${problem}; ${jump}`,
   };
 }
 
 /** Whether a quote may be used at a given time. */
-export function isFresh(quote: Reading, maxAgeMs: number, at: Instant): boolean {
+export function isFresh(quote: QuotedRate, maxAgeMs: number, at: Instant): boolean {
   return at - quote.at <= maxAgeMs && quote.at - at <= aheadMax;
 }
 
 /** Never part of a source's name. */
 export const sourceSeparator = ", ";
 
-/** A reading in the store, with the exact ratio. */
-export interface StoredReading {
+/** A rate in the store, with the exact ratio. */
+export interface StoredRate {
   readonly numerator: string;
   readonly denominator: string;
   /** Names of the sources that agreed, joined by `sourceSeparator`. */
@@ -143,12 +143,12 @@ export interface StoredReading {
   readonly at: Instant;
 }
 
-export function storedReading({ rate, sources, at }: Reading): StoredReading {
+export function storedRate({ rate, sources, at }: QuotedRate): StoredRate {
   const source = sources.join(sourceSeparator);
   return { numerator: String(rate.numerator), denominator: String(rate.denominator), source, at };
 }
 
-export function readingOf({ numerator, denominator, source, at }: StoredReading): Reading {
+export function quotedRateOf({ numerator, denominator, source, at }: StoredRate): QuotedRate {
   const rate = ratio(BigInt(numerator), BigInt(denominator));
   return { rate, sources: source.split(sourceSeparator), at };
 }

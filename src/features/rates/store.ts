@@ -1,12 +1,12 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
 import { integer, json, table, time, type RowOf } from "../../platform/database/schema/table.ts";
-import { readingOf, storedReading, type PairState, type StoredReading } from "./rules.ts";
+import { quotedRateOf, storedRate, type PairState, type StoredRate } from "./rules.ts";
 
 /** Stored state of a pair. */
 interface StoredPair {
-  readonly accepted: StoredReading | null;
-  readonly pending: StoredReading | null;
+  readonly accepted: StoredRate | null;
+  readonly pending: StoredRate | null;
   readonly checkedAt: number | null;
   /** Missing in rows written by earlier versions. */
   readonly nextAt?: number | null;
@@ -45,8 +45,8 @@ export async function writeBook(tx: Tx, book: Book, at: Instant): Promise<void> 
   const pairs = [...book].map(([name, { accepted, pending, checkedAt, nextAt, problem }]) => [
     name,
     {
-      accepted: accepted === null ? null : storedReading(accepted),
-      pending: pending === null ? null : storedReading(pending),
+      accepted: accepted === null ? null : storedRate(accepted),
+      pending: pending === null ? null : storedRate(pending),
       checkedAt,
       nextAt,
       problem,
@@ -61,8 +61,8 @@ function bookOf(row: RateBookRow | null): Book {
     Object.entries(row?.pairs ?? {}).map(([name, stored]): [string, PairState] => [
       name,
       {
-        accepted: stored.accepted === null ? null : readingOf(stored.accepted),
-        pending: stored.pending === null ? null : readingOf(stored.pending),
+        accepted: stored.accepted === null ? null : quotedRateOf(stored.accepted),
+        pending: stored.pending === null ? null : quotedRateOf(stored.pending),
         checkedAt: stored.checkedAt,
         nextAt: stored.nextAt ?? null,
         problem: stored.problem,

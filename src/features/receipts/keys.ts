@@ -53,7 +53,7 @@ function keyOf(app: InTx, generation: number): Promise<SigningKey> {
 }
 
 async function keysUpTo(app: InTx, generation: number): Promise<KeySet> {
-  const generations = Array.from({ length: generation }, (_, place) => generation - place);
+  const generations = Array.from({ length: generation }, (_, index) => generation - index);
   const keys = await Promise.all(generations.map((each) => keyOf(app, each)));
   return { keys: keys.map(({ publicKey }) => publicKey) };
 }

@@ -1,5 +1,5 @@
 import { basePathOf, type App } from "../../app.ts";
-import { keepPage, page, type HtmlPage, type PageAnswer, type PageCall } from "../../http/page.ts";
+import { preparePage, page, type HtmlPage, type PageResponse, type PageCall } from "../../http/page.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { makeVerifyPage, type Verification } from "../checkout/page/verify-page.ts";
 import { readLanguage } from "../checkout/page/languages.ts";
@@ -21,12 +21,12 @@ export const receiptPages = [
 ];
 
 /** RFC 7517 names the media type of a key set. */
-async function showKeys(app: App): Promise<PageAnswer> {
+async function showKeys(app: App): Promise<PageResponse> {
   const body = JSON.stringify(await listReceiptKeys(app));
   return { kind: "data", type: "application/jwk-set+json", body };
 }
 
-async function download(app: App, call: PageCall): Promise<PageAnswer> {
+async function download(app: App, call: PageCall): Promise<PageResponse> {
   const { jws, claims } = await signReceipt(app, call.params["checkoutId"] ?? "");
   return {
     kind: "data",
@@ -39,15 +39,15 @@ async function download(app: App, call: PageCall): Promise<PageAnswer> {
 /** The empty form in each language. */
 const forms = new Map<string, HtmlPage>();
 
-function showForm(app: App, call: PageCall): Promise<PageAnswer> {
+function showForm(app: App, call: PageCall): Promise<PageResponse> {
   const { text, languageQuery } = readLanguage(call);
   const variant = basePathOf(app) + text.lang + languageQuery;
-  const page = forms.get(variant) ?? keepPage(makePage(app, call, "", null));
+  const page = forms.get(variant) ?? preparePage(makePage(app, call, "", null));
   forms.set(variant, page);
   return Promise.resolve({ kind: "html", page });
 }
 
-async function verify(app: App, call: PageCall): Promise<PageAnswer> {
+async function verify(app: App, call: PageCall): Promise<PageResponse> {
   const given = call.form.get("text") ?? "";
   const found = await checkSigned(given, await listReceiptKeys(app));
   if (typeof found === "string") {

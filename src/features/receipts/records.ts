@@ -2,7 +2,7 @@ import * as z from "zod";
 import {
   datetime,
   describeFields,
-  moneyAnswer,
+  moneyText,
   responseRecord,
 } from "../../http/declare/record.ts";
 
@@ -25,12 +25,12 @@ export const ReceiptClaimsRecord = responseRecord("ReceiptClaims", {
   externalId: z.string().nullable(),
   merchantWebsite: z.string().nullable(),
   merchantContactEmail: z.string().nullable(),
-  amount: moneyAnswer().meta({ description: "The price, in the settlement currency." }),
-  paidAmount: moneyAnswer().meta({
+  amount: moneyText().meta({ description: "The price, in the settlement currency." }),
+  paidAmount: moneyText().meta({
     description: "The worth of the payment at the invoice's rate, in the settlement currency.",
   }),
   settlementCurrency: z.string(),
-  receivedAmount: moneyAnswer().meta({ description: "The amount received, in tokens." }),
+  receivedAmount: moneyText().meta({ description: "The amount received, in tokens." }),
   paidAt: datetime(),
   transactionHashes: z.array(z.string()).meta({
     description: "The transactions that count, in the notation of the network's explorers.",
@@ -55,7 +55,7 @@ export const PaymentRequestClaimsRecord = responseRecord("PaymentRequestClaims",
     description:
       "The token's contract, in the network's notation; null if the token is no longer configured.",
   }),
-  remainingAmount: moneyAnswer().meta({ description: "The amount to send, in tokens." }),
+  remainingAmount: moneyText().meta({ description: "The amount to send, in tokens." }),
   expiresAt: datetime(),
 });
 describeFields(PaymentRequestClaimsRecord, {

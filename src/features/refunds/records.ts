@@ -6,7 +6,7 @@ import {
   id,
   listRecord,
   money,
-  moneyAnswer,
+  moneyText,
   objectVersion,
   paragraph,
   presentRow,
@@ -40,7 +40,7 @@ export const RefundRecord = responseRecord("Refund", {
     description:
       "`payer`: by somebody with the link to the checkout and the payment's transaction hash, which is public. Look at `isToSender`, and ask your customer if in doubt.",
   }),
-  amount: moneyAnswer(),
+  amount: moneyText(),
   tokenSymbol: z.string(),
   network: z.string(),
   address: z.string().meta({ description: "The recipient, in the network's notation." }),

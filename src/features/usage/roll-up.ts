@@ -30,7 +30,7 @@ const lengths: Readonly<Record<Grain, number>> = { hour, day };
 export function figuresWorker(app: App): Worker {
   const { db, leases } = app;
   const context = systemContext("figures");
-  let place: Place | null = null;
+  let last: ChangeKey | null = null;
   return {
     name: "figures",
     everyMs,
@@ -39,26 +39,26 @@ export function figuresWorker(app: App): Worker {
       if (waiting.length === 0) return false;
       const lease = await leases.acquire("figures", leaseLife);
       if (lease === null) return false;
-      place = await db.write(context, async (tx) => {
+      last = await db.write(context, async (tx) => {
         // The guard also prevents two processes from adding to the same sum.
         await leases.guard(tx, lease);
-        return addUp(tx, place);
+        return addUp(tx, last);
       });
-      return place !== null;
+      return last !== null;
     },
   };
 }
 
 /** Primary key of a change. */
-type Place = Pick<Change, "organizationId" | "id">;
+type ChangeKey = Pick<Change, "organizationId" | "id">;
 
 /** Sums all pending changes; for callers with exclusive access to the store. */
 export async function rollUpAll(db: Database, context: WriteContext): Promise<void> {
-  let place: Place | null = null;
+  let last: ChangeKey | null = null;
   do {
-    const after: Place | null = place;
-    place = await db.write(context, (tx) => addUp(tx, after));
-  } while (place !== null);
+    const after: ChangeKey | null = last;
+    last = await db.write(context, (tx) => addUp(tx, after));
+  } while (last !== null);
 }
 
 /**
@@ -66,8 +66,8 @@ export async function rollUpAll(db: Database, context: WriteContext): Promise<vo
  * or null if the batch was not full. Continuing from there skips the dead tuples of deleted changes, which PostgreSQL
  * keeps for a while.
  */
-async function addUp(tx: Tx, after: Place | null): Promise<Place | null> {
-  const found = await tx.all<Place>(
+async function addUp(tx: Tx, after: ChangeKey | null): Promise<ChangeKey | null> {
+  const found = await tx.all<ChangeKey>(
     `SELECT organization_id AS "organizationId", id FROM figure_changes
      WHERE (organization_id, id) > ($1, $2) ORDER BY organization_id, id LIMIT $3`,
     [after?.organizationId ?? "", after?.id ?? "", batchMax],

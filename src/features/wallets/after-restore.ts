@@ -1,7 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import type { Reader, Tx } from "../../platform/database/database.ts";
 import { forEachDialect, givenRows } from "../../platform/database/query/json-rows.ts";
-import { walletClaims } from "./table.ts";
+import { addressOwnerships } from "./table.ts";
 
 /**
  * The number of addresses that each extended key skips after a restore without a readable former store. Addresses of
@@ -11,7 +11,7 @@ export const skippedAddresses = 1_000;
 /** Indexes of BIP 32 end here. */
 const indexEnd = 2 ** 31;
 
-const { family, identity, organizationId, nextIndex, highestPaidIndex } = walletClaims.columns;
+const { family, identity, organizationId, nextIndex, highestPaidIndex } = addressOwnerships.columns;
 const given = givenRows("given", {
   family,
   identity,
@@ -19,7 +19,7 @@ const given = givenRows("given", {
   nextIndex,
   highestPaidIndex,
 });
-const keepIndexesSql = forEachDialect(
+const storeIndexesSql = forEachDialect(
   (dialect) => `INSERT INTO wallet_claims
       (family, identity, organization_id, kind, next_index, highest_paid_index)
     SELECT given.family, given.identity, COALESCE(own.id, platform.id), 'released', given.next_index, given.highest_paid_index
@@ -55,7 +55,7 @@ export async function continueIndexes(tx: Tx, former: Reader | null): Promise<vo
     `SELECT family, identity, organization_id AS "organizationId", next_index AS "nextIndex",
        highest_paid_index AS "highestPaidIndex" FROM wallet_claims WHERE next_index > 0`,
   );
-  await tx.run(keepIndexesSql[tx.dialect], [given.values(used)]);
+  await tx.run(storeIndexesSql[tx.dialect], [given.values(used)]);
 }
 
 /**

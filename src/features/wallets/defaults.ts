@@ -11,8 +11,8 @@ import { presentWallet, type SetDefaultWalletInput } from "./records.ts";
 import {
   findWallets,
   hasWallet,
-  listPlaces,
-  lockPlaces,
+  listDefaults,
+  lockDefaults,
   type DefaultWallets,
   type WalletRow,
 } from "./store.ts";
@@ -23,7 +23,7 @@ export async function listDefaultWallets(
   { db }: App,
   organizationId: Id<"organization">,
 ): Promise<readonly DefaultWallets[]> {
-  const rows = await listPlaces(db, organizationId);
+  const rows = await listDefaults(db, organizationId);
   return [...new Set(rows.map(({ network }) => network))].map((network) => ({
     network,
     places: rows.flatMap(({ walletId, status, ...row }) =>
@@ -46,7 +46,7 @@ export async function setDefaultWallet(
 ): Promise<DefaultWallets> {
   const network = requireNetwork(networks.enabled, networkId);
   const wanted = [walletId, ...reserveWalletIds];
-  const repeated = reserveWalletIds.findIndex((id, place) => wanted.indexOf(id) <= place);
+  const repeated = reserveWalletIds.findIndex((id, index) => wanted.indexOf(id) <= index);
   if (repeated !== -1) {
     throw invalidField(
       `/reserveWalletIds/${String(repeated)}`,
@@ -62,14 +62,14 @@ export async function setDefaultWallet(
         "Only a logged-in owner of the organization can choose default wallets, or the operator with till wallet default.",
       );
     }
-    const rows = await lockPlaces(tx, organizationId, network.id, wanted);
+    const rows = await lockDefaults(tx, organizationId, network.id, wanted);
     for (const id of wanted) requireUsable(rows, id, network);
     const before = rows
       .filter((row) => row.network === network.id && row.position !== null)
       .sort((one, other) => (one.position ?? 0) - (other.position ?? 0))
       .map(({ id }) => id);
-    const places = wanted.map((id) => ({ walletId: id, status: "active" as const }));
-    if (JSON.stringify(before) === JSON.stringify(wanted)) return { network: network.id, places };
+    const chosen = wanted.map((id) => ({ walletId: id, status: "active" as const }));
+    if (JSON.stringify(before) === JSON.stringify(wanted)) return { network: network.id, places: chosen };
     const at = clock.now();
     // Two wallets that exchange their positions must not have the same one in between.
     await tx.update(
@@ -103,7 +103,7 @@ export async function setDefaultWallet(
         },
       });
     }
-    return { network: network.id, places };
+    return { network: network.id, places: chosen };
   });
 }
 

@@ -137,14 +137,14 @@ describeFields(DefaultWalletRecord, {
 
 export function presentDefaultWallet({
   network,
-  places,
+  wallets,
 }: DefaultWallets): z.input<typeof DefaultWalletRecord> {
-  const [first = null, ...reserves] = places.map(({ walletId }) => walletId);
+  const [first = null, ...reserves] = wallets.map(({ walletId }) => walletId);
   return {
     network,
     walletId: first,
     reserveWalletIds: reserves,
-    canReceive: places.some(({ status }) => status === "active"),
+    canReceive: wallets.some(({ status }) => status === "active"),
   };
 }
 

@@ -15,10 +15,10 @@ import { forEachDialect, givenRows, listed } from "../../platform/database/query
 import { pageQuery } from "../../platform/database/query/lists.ts";
 import { skipLocked } from "../../platform/database/write/locks.ts";
 import { mayTakeSql, type AddressTaker } from "./rules.ts";
-import { walletClaims, wallets } from "./table.ts";
+import { addressOwnerships, wallets } from "./table.ts";
 
 export type WalletRow = RowOf<typeof wallets>;
-type ClaimRow = RowOf<typeof walletClaims>;
+type OwnershipRow = RowOf<typeof addressOwnerships>;
 
 /** A wallet with the counters of its claim. */
 export interface WalletView extends WalletRow {
@@ -51,8 +51,8 @@ export async function findWallet(
 }
 
 /** Whether a wallet is active; if so, it cannot be archived before the transaction ends. */
-export async function keepActive(tx: Tx, walletId: Id<"wallet">): Promise<boolean> {
-  const active = await tx.keep(
+export async function lockActiveShared(tx: Tx, walletId: Id<"wallet">): Promise<boolean> {
+  const active = await tx.lockShared(
     "SELECT 1 AS found FROM wallets WHERE id = $1 AND status = 'active'",
     [walletId],
   );
@@ -114,16 +114,16 @@ export function receivingWallets(
 }
 
 /**
- * Repeats `receivingWallets` in a transaction that has kept the organization's row, before which no default changes:
+ * Repeats `receivingWallets` in a transaction that has locked the organization's row, before which no default changes:
  * none of the wallets can be archived before the transaction ends.
  */
-export async function keepReceivingWallets(
+export async function lockReceivingShared(
   tx: Tx,
   organizationId: Id<"organization">,
   network: string,
 ): Promise<readonly WalletRow[]> {
   const sql = `SELECT ${columns(wallets)} FROM wallets ${receivingRest}`;
-  return decodeRows(wallets, await tx.keep(sql, [organizationId, network]));
+  return decodeRows(wallets, await tx.lockShared(sql, [organizationId, network]));
 }
 
 /** Whether an organization has registered a wallet on the network, or on any one; archived wallets count. */
@@ -140,7 +140,7 @@ export async function hasWallet(
 }
 
 /** Locks the wallets with a position on a network, and those with the given ids, which may have another network. */
-export function lockPlaces(
+export function lockDefaults(
   tx: Tx,
   organizationId: Id<"organization">,
   network: string,
@@ -169,25 +169,25 @@ export function findWallets(
 export interface DefaultWallets {
   readonly network: string;
   /** The default, then its reserves in order; empty if no default was chosen. */
-  readonly places: readonly {
+  readonly wallets: readonly {
     readonly walletId: Id<"wallet">;
     readonly status: WalletRow["status"];
   }[];
 }
 
 /** A network on which an organization has wallets, with one of its default and its reserves; null: it has none. */
-interface PlacedRow {
+interface DefaultRow {
   readonly network: string;
   readonly walletId: Id<"wallet"> | null;
   readonly status: "active" | "archived" | null;
 }
 
 /** Returns the default and the reserves of each network, in order, and each network with active wallets but no default. */
-export function listPlaces(
+export function listDefaults(
   reader: Reader,
   organizationId: Id<"organization">,
-): Promise<PlacedRow[]> {
-  return reader.all<PlacedRow>(
+): Promise<DefaultRow[]> {
+  return reader.all<DefaultRow>(
     `SELECT network AS "network", id AS "walletId", status AS "status", position AS "position"
      FROM wallets WHERE organization_id = $1 AND position IS NOT NULL
      UNION ALL
@@ -320,8 +320,8 @@ export async function addressOwners(
   return new Map(rows.map(({ address, owner }) => [address, owner]));
 }
 
-export function lockClaim(tx: Tx, family: string, identity: string): Promise<ClaimRow | null> {
-  return tx.lockOne(walletClaims, "WHERE family = $1 AND identity = $2", [family, identity]);
+export function lockOwnership(tx: Tx, family: string, identity: string): Promise<OwnershipRow | null> {
+  return tx.lockOne(addressOwnerships, "WHERE family = $1 AND identity = $2", [family, identity]);
 }
 
 /**
@@ -336,7 +336,7 @@ export async function advanceIndex(
   { count, stride, end, unpaidMax }: Record<"count" | "stride" | "end" | "unpaidMax", number>,
 ): Promise<readonly number[]> {
   // A multiple may begin below the next index, where payers of invoices that a restore has lost may have addresses.
-  const least = stride === 1 ? 0 : ((await lockClaim(tx, family, identity))?.nextIndex ?? 0);
+  const least = stride === 1 ? 0 : ((await lockOwnership(tx, family, identity))?.nextIndex ?? 0);
   const length = count * stride;
   const next = "next_index + CAST($3 AS integer) - next_index % CAST($6 AS integer)";
   const [counted] = await tx.all<{ nextIndex: number }>(
@@ -348,7 +348,7 @@ export async function advanceIndex(
   );
   if (counted === undefined) return [];
   const first = counted.nextIndex - length;
-  const indexes = Array.from({ length }, (_, place) => first + place);
+  const indexes = Array.from({ length }, (_, offset) => first + offset);
   return indexes.filter((index) => index >= least && index < end);
 }
 
@@ -428,22 +428,22 @@ export function spendAddresses(
   );
 }
 
-const givenClaims = givenRows("given", walletClaims.columns);
-const claimNames = Object.keys(walletClaims.columns).map(columnName).join(", ");
-const insertFreeClaimsSql = forEachDialect(
+const givenOwnerships = givenRows("given", addressOwnerships.columns);
+const ownershipColumns = Object.keys(addressOwnerships.columns).map(columnName).join(", ");
+const insertFreeSql = forEachDialect(
   // Without WHERE, SQLite reads ON CONFLICT as the condition of a join.
-  (dialect) => `INSERT INTO wallet_claims (${claimNames})
-    SELECT ${claimNames} FROM ${givenClaims.from(dialect, 1)}
+  (dialect) => `INSERT INTO wallet_claims (${ownershipColumns})
+    SELECT ${ownershipColumns} FROM ${givenOwnerships.from(dialect, 1)}
     WHERE true ON CONFLICT DO NOTHING RETURNING identity`,
 );
 
 /** Inserts the claims of addresses that have none; returns these addresses. */
-export async function insertFreeClaims(
+export async function insertFreeOwnerships(
   tx: Tx,
-  claims: readonly ClaimRow[],
+  ownerships: readonly OwnershipRow[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await tx.all<{ identity: string }>(insertFreeClaimsSql[tx.dialect], [
-    givenClaims.values(claims),
+  const rows = await tx.all<{ identity: string }>(insertFreeSql[tx.dialect], [
+    givenOwnerships.values(ownerships),
   ]);
   return new Set(rows.map(({ identity }) => identity));
 }
@@ -471,7 +471,7 @@ export async function raisePaidIndexes(
 }
 
 /** Whether an active wallet still uses the claim's address or key. */
-export async function isClaimInUse(tx: Tx, family: string, identity: string): Promise<boolean> {
+export async function isInUse(tx: Tx, family: string, identity: string): Promise<boolean> {
   const found = await tx.all(
     `SELECT 1 AS found FROM wallets WHERE family = $1 AND identity = $2 AND status = 'active' LIMIT 1`,
     [family, identity],

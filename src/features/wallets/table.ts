@@ -75,7 +75,7 @@ type DerivedState = "held" | "free" | "spent";
  * Ownership of addresses and extended keys within an address family. A claim outlives its wallet: a `released` address
  * can be registered again, but no extended key assigns it to an invoice as a fresh address.
  */
-export const walletClaims = table(
+export const addressOwnerships = table(
   "wallet_claims",
   {
     family: text(),

@@ -24,15 +24,15 @@ import {
   countWallets,
   findWallet,
   findWalletPage,
-  insertFreeClaims,
-  isClaimInUse,
-  lockClaim,
+  insertFreeOwnerships,
+  isInUse,
+  lockOwnership,
   type DerivedRow,
   type WalletFilters,
   type WalletRow,
   type WalletView,
 } from "./store.ts";
-import { walletClaims, wallets } from "./table.ts";
+import { addressOwnerships, wallets } from "./table.ts";
 
 /**
  * The maximum number of active wallets of an organization that is not approved. The addresses of wallets are read by the
@@ -250,13 +250,13 @@ async function takeOwnership(
     highestPaidIndex: null,
     ...notDerived,
   };
-  if (await tx.insertIfAbsent(walletClaims, fresh)) return fresh;
-  const current = await lockClaim(tx, family, identity);
+  if (await tx.insertIfAbsent(addressOwnerships, fresh)) return fresh;
+  const current = await lockOwnership(tx, family, identity);
   if (current === null) throw unavailable();
   if (current.kind === "released") {
     // A released extended key continues at its index, even for a new owner, because earlier addresses were shown to
     // payers.
-    await tx.update(walletClaims, { organizationId, kind }, "WHERE family = $1 AND identity = $2", [
+    await tx.update(addressOwnerships, { organizationId, kind }, "WHERE family = $1 AND identity = $2", [
       family,
       identity,
     ]);
@@ -269,16 +269,16 @@ async function takeOwnership(
 /** Releases the address or key if no active wallet of the family uses it any more. */
 async function releaseIfUnused(tx: Tx, wallet: WalletRow): Promise<void> {
   const { family, identity } = wallet;
-  if ((await lockClaim(tx, family, identity)) === null) return;
-  if (await isClaimInUse(tx, family, identity)) return;
-  await tx.update(walletClaims, { kind: "released" }, "WHERE family = $1 AND identity = $2", [
+  if ((await lockOwnership(tx, family, identity)) === null) return;
+  if (await isInUse(tx, family, identity)) return;
+  await tx.update(addressOwnerships, { kind: "released" }, "WHERE family = $1 AND identity = $2", [
     family,
     identity,
   ]);
 }
 
 /** Maximum number of consecutive indexes whose addresses are already claimed. */
-const claimedInARowMax = 100;
+const takenInARowMax = 100;
 
 /** An address that was derived from an extended key. */
 export type DerivedAddress = DerivedRow;
@@ -305,8 +305,8 @@ export async function takeAddresses(
   if (extendedKeys === null) throw new Defect(`${wallet.id} has a key that its network cannot use`);
   const { addressCount, deriveAddress } = extendedKeys;
   const taken: DerivedAddress[] = [];
-  let claimedInARow = 0;
-  while (taken.length < count && claimedInARow < claimedInARowMax) {
+  let takenInARow = 0;
+  while (taken.length < count && takenInARow < takenInARowMax) {
     const indexes = await advanceIndex(tx, family, identity, {
       count: count - taken.length,
       stride: strideOf(taker),
@@ -315,7 +315,7 @@ export async function takeAddresses(
     });
     if (indexes.length === 0) break;
     const derived = indexes.map((index) => ({ index, address: deriveAddress(wallet.xpub, index) }));
-    const free = await insertFreeClaims(
+    const free = await insertFreeOwnerships(
       tx,
       derived.map(({ address, index }) => ({
         family,
@@ -332,7 +332,7 @@ export async function takeAddresses(
     for (const each of derived.filter(({ index }) => mayTake(taker, index))) {
       const isFree = free.has(each.address);
       if (isFree) taken.push(each);
-      claimedInARow = isFree ? 0 : claimedInARow + 1;
+      takenInARow = isFree ? 0 : takenInARow + 1;
     }
   }
   return taken;

@@ -137,7 +137,7 @@ const webhookOperations = [
     request: { body: CreateWebhookEndpointRequest },
     response: { status: 201, record: CreatedWebhookEndpointRecord },
     errors: [WebhookUrlRefused, WebhookEndpointLimit],
-    secretAnswer: true,
+    secretResponse: true,
     handle: (app, call) => createWebhookEndpoint(app, call.context, call.organizationId, call.body),
     present: presentCreatedEndpoint,
     cli: {
@@ -255,7 +255,7 @@ const webhookOperations = [
     request: { body: RotateWebhookSecretRequest },
     response: { status: 200, record: RotatedWebhookEndpointRecord },
     errors: [],
-    secretAnswer: true,
+    secretResponse: true,
     handle: (app, call) =>
       rotateWebhookSecret(
         app,

@@ -430,7 +430,7 @@ export const webhookSecretKey = perApp(({ secret }) => deriveKey(secret, "webhoo
 
 /** Encrypts an endpoint's secret for the store, bound to this endpoint. */
 function sealSecret(key: Uint8Array, endpointId: Id<"webhookEndpoint">, secret: string): string {
-  return seal(key, secret, placeOf(endpointId));
+  return seal(key, secret, sealLabelOf(endpointId));
 }
 
 /**
@@ -450,9 +450,9 @@ export function openSecrets(
   const { secret, previousSecret, previousSecretUntil } = sealed;
   const isOverlap = previousSecret !== null && at < (previousSecretUntil ?? at);
   const live = isOverlap ? [secret, previousSecret] : [secret];
-  return live.map((each) => open(key, each, placeOf(sealed.endpointId)));
+  return live.map((each) => open(key, each, sealLabelOf(sealed.endpointId)));
 }
 
-function placeOf(endpointId: Id<"webhookEndpoint">): string {
+function sealLabelOf(endpointId: Id<"webhookEndpoint">): string {
   return `webhook_endpoints:${endpointId}:secret`;
 }

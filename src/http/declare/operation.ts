@@ -91,7 +91,7 @@ type Call<A extends Access, Path extends string, Query, Body, Result> = {
 } & (A extends { kind: "public" }
   ? unknown
   : { readonly actor: Principal } & (A extends { kind: "organization" }
-      ? { readonly organizationId: Id<"organization">; readonly standing: MembershipAccess }
+      ? { readonly organizationId: Id<"organization">; readonly membership: MembershipAccess }
       : unknown));
 
 type QueryShape = Readonly<Record<string, z.ZodType>>;
@@ -134,7 +134,7 @@ interface Declaration<
   /** Supports `If-Match`, as every PATCH does: its handler calls `expect` with the object it is about to change. */
   readonly conditional?: true;
   /** The response contains a secret: it is stored encrypted under the Idempotency-Key and never compressed. */
-  readonly secretAnswer?: true;
+  readonly secretResponse?: true;
   /**
    * Must return the result of its write as it is: with an Idempotency-Key, `present` gets that result within the
    * transaction.
@@ -172,7 +172,7 @@ export interface Operation {
   readonly limit: RateLimitName;
   readonly idempotent: boolean;
   readonly conditional: boolean;
-  readonly secretAnswer: boolean;
+  readonly secretResponse: boolean;
   readonly handle: (app: App, call: AnyCall) => Promise<unknown>;
   readonly present: (result: unknown) => unknown;
   readonly isReplayed: (result: unknown) => boolean;
@@ -186,7 +186,7 @@ export interface AnyCall {
   readonly context: WriteContext;
   readonly actor: Principal | null;
   readonly organizationId: Id<"organization"> | null;
-  readonly standing: MembershipAccess | null;
+  readonly membership: MembershipAccess | null;
   readonly expect: (current: unknown) => void;
 }
 
@@ -219,7 +219,7 @@ export function operation<
     limit: declared.limit ?? (declared.access.kind === "public" ? "checkout" : "credential"),
     idempotent: declared.method === "POST" && declared.idempotent !== false,
     conditional: declared.method === "PATCH" || declared.conditional === true,
-    secretAnswer: declared.secretAnswer === true,
+    secretAnswer: declared.secretResponse === true,
     handle: (app: App, call: AnyCall) =>
       // mount.ts has parsed and authorized the call by this declaration, so the cast is safe.
       declared.handle(app, call as unknown as Call<A, Path, QueryOf<Q>, z.output<B>, Result>),

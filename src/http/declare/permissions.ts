@@ -362,9 +362,9 @@ export interface MembershipAccess {
 export interface Gatekeeper {
   /** Returns the principal of an access token; null if the token is invalid, expired or revoked. */
   session(accessToken: string): Promise<Principal | null>;
-  /** Returns an API key's principal and its standing in its own organization; null if the key is not valid. */
-  apiKey(secret: string): Promise<{ principal: ApiKeyActor; standing: MembershipAccess } | null>;
-  /** Returns a user's standing in an organization; null if the user is not a member. */
+  /** Returns an API key's principal and its membership of its own organization; null if the key is not valid. */
+  apiKey(secret: string): Promise<{ principal: ApiKeyActor; membership: MembershipAccess } | null>;
+  /** Returns a user's membership of an organization; null if the user is not a member. */
   membership(
     userId: Id<"user">,
     organizationId: Id<"organization">,

@@ -178,10 +178,10 @@ export const money = () =>
   });
 
 /** A non-negative amount in a response. Sums may have more digits than a request may send. */
-export const moneyAnswer = () => z.string().regex(/^(0|[1-9]\d*)(\.\d+)?$/);
+export const moneyText = () => z.string().regex(/^(0|[1-9]\d*)(\.\d+)?$/);
 
 /** An amount in a response that may be negative, such as an invoice line that is a discount. */
-export const signedMoneyAnswer = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
+export const signedMoneyText = () => z.string().regex(/^-?(0|[1-9]\d*)(\.\d+)?$/);
 
 export const id = <K extends IdKind>(kind: K) =>
   z.string().regex(idPattern(kind), {

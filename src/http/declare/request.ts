@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
-import { invalidFields, type FieldError, type FieldPlace } from "../../kernel/errors.ts";
+import { invalidFields, type FieldError, type FieldLocation } from "../../kernel/errors.ts";
 import { hasItems } from "./record.ts";
 
 /** Names of JSON types as error messages use them. */
@@ -62,7 +62,7 @@ const itemDepth = 2;
 const shownNameMax = 60;
 
 /** Returns the JSON Pointer (RFC 6901) of a path into a body. */
-function inBody(path: readonly PropertyKey[]): FieldPlace {
+function inBody(path: readonly PropertyKey[]): FieldLocation {
   const pointer = path
     .map((part) => `/${shownName(String(part)).replaceAll("~", "~0").replaceAll("/", "~1")}`)
     .join("");
@@ -70,12 +70,12 @@ function inBody(path: readonly PropertyKey[]): FieldPlace {
 }
 
 /** Returns the query parameter that a path into a parsed query belongs to. */
-function inQuery(path: readonly PropertyKey[]): FieldPlace {
+function inQuery(path: readonly PropertyKey[]): FieldLocation {
   return { parameter: shownName(String(path[0] ?? "")) };
 }
 
-/** Returns a comparable key for a place in one body or one query. */
-function nameOf({ pointer, parameter }: FieldPlace): string {
+/** Returns a comparable key for a location in one body or one query. */
+function nameOf({ pointer, parameter }: FieldLocation): string {
   return pointer ?? parameter ?? "";
 }
 
@@ -142,9 +142,9 @@ const malformedText = { code: "invalid_text", message: "must be well-formed Unic
 /** Returns the first field errors, as many as an answer has room for, and at least one. */
 function firstOf(errors: readonly FieldError[]): FieldError[] {
   let length = 0;
-  return errors.filter(({ message }, place) => {
+  return errors.filter(({ message }, index) => {
     length += message.length;
-    return place === 0 || (place < fieldErrorsMax && length <= fieldMessagesMax);
+    return index === 0 || (index < fieldErrorsMax && length <= fieldMessagesMax);
   });
 }
 
@@ -235,18 +235,18 @@ function parseQuery(
 function fieldErrors(
   issues: readonly z.core.$ZodIssue[],
   input: unknown,
-  placeOf: (path: readonly PropertyKey[]) => FieldPlace,
+  locate: (path: readonly PropertyKey[]) => FieldLocation,
 ): FieldError[] {
   const errors = issues
     .flatMap((issue): FieldError[] => {
       const below = (nested: readonly z.core.$ZodIssue[]) =>
         fieldErrors(nested, valueAt(input, issue.path), (path) =>
-          placeOf([...issue.path, ...path]),
+          locate([...issue.path, ...path]),
         );
       switch (issue.code) {
         case "unrecognized_keys":
           return issue.keys.map((key) => ({
-            ...placeOf([...issue.path, key]),
+            ...locate([...issue.path, key]),
             code: "unknown_field",
             message: "is not a field of this request",
           }));
@@ -265,8 +265,8 @@ function fieldErrors(
         issue.path.length > 0 &&
         valueAt(input, issue.path) === undefined;
       return isMissing
-        ? [{ ...placeOf(issue.path), code: "required", message: "is required" }]
-        : [{ ...placeOf(issue.path), code: code(issue), message: plain(issue.message) }];
+        ? [{ ...locate(issue.path), code: "required", message: "is required" }]
+        : [{ ...locate(issue.path), code: code(issue), message: plain(issue.message) }];
     })
     .slice(0, fieldErrorsMax);
   // zod also checks the length of values that are not text; then only the wrong type is reported.

@@ -140,7 +140,7 @@ const ofCompression: readonly ResponseHeader[] = ["Content-Encoding", "Vary"];
 export function responsesOf(operation: Operation): readonly DeclaredResponse[] {
   const { status, record, method } = operation;
   const success: ResponseHeader[] = [...always, ...ofLimits];
-  const isCompressed = record !== null && !operation.secretAnswer;
+  const isCompressed = record !== null && !operation.secretResponse;
   if (isCompressed) success.push(...ofCompression);
   if (hasEntityTag(operation)) success.push("ETag");
   if (operation.idempotent) success.push("Idempotent-Replayed");

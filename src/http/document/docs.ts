@@ -3,7 +3,7 @@ import type Router from "@koa/router";
 import { notFound } from "../../kernel/errors.ts";
 import type { Operation } from "../declare/operation.ts";
 import type { Exchange, RequestState } from "../pipeline/exchange.ts";
-import { keepBody, sendKept, type KeptBody } from "../representation.ts";
+import { prepareBody, sendPrepared, type PreparedBody } from "../representation.ts";
 import { openManual, type Manual } from "./manual/manual.ts";
 import { openApiDocument } from "./openapi.ts";
 import { packageFile, programFile } from "../../platform/files.ts";
@@ -17,7 +17,7 @@ const json = "application/json";
 const markdown = "text/markdown; charset=utf-8";
 const plain = "text/plain; charset=utf-8";
 
-/** The files beside the pages, each with its place and its type. */
+/** The files beside the pages, each with its path and its type. */
 const assets: Readonly<Record<string, readonly [file: URL, type: string]>> = {
   "manual.css": [programFile("http/document/manual/manual.css"), "text/css; charset=utf-8"],
   "manual.js": [programFile("http/document/manual/manual.js"), "text/javascript; charset=utf-8"],
@@ -43,24 +43,24 @@ export function mountDocs(
       manual = undefined;
       throw error;
     }));
-  const kept = new Map<string, Promise<KeptBody | null>>();
+  const cached = new Map<string, Promise<PreparedBody | null>>();
 
   /** Returns the body at a path below the root of the server; null if nothing is there. */
-  async function make(path: string): Promise<KeptBody | null> {
-    if (path === "v1/openapi.json") return keepBody(json, JSON.stringify(document()));
+  async function make(path: string): Promise<PreparedBody | null> {
+    if (path === "v1/openapi.json") return prepareBody(json, JSON.stringify(document()));
     if (path === "docs/search.json") {
-      return keepBody(json, JSON.stringify((await opened()).entries()));
+      return prepareBody(json, JSON.stringify((await opened()).entries()));
     }
-    if (path === "llms.txt") return keepBody(plain, (await opened()).overview());
+    if (path === "llms.txt") return prepareBody(plain, (await opened()).overview());
     const asset = path.slice("docs/".length);
     const [file, type] = (Object.hasOwn(assets, asset) ? assets[asset] : undefined) ?? [];
     if (file !== undefined && type !== undefined) {
-      return keepBody(type, await readFile(file));
+      return prepareBody(type, await readFile(file));
     }
     const text = (await opened()).markdown(path);
-    if (text !== null) return keepBody(markdown, text);
+    if (text !== null) return prepareBody(markdown, text);
     const page = await (await opened()).page(path);
-    return page === null ? null : keepBody(html, page);
+    return page === null ? null : prepareBody(html, page);
   }
 
   async function send(ctx: Exchange): Promise<void> {
@@ -70,13 +70,13 @@ export function mountDocs(
       ctx.redirect(`..${ctx.path.slice(ctx.path.lastIndexOf("/", ctx.path.length - 2), -1)}`);
       return;
     }
-    const body = await (kept.get(path) ?? make(path));
+    const body = await (cached.get(path) ?? make(path));
     if (body === null) throw notFound();
-    kept.set(path, Promise.resolve(body));
+    cached.set(path, Promise.resolve(body));
     if (body.type === html) ctx.set("Content-Security-Policy", securityPolicy);
     // Browsers must revalidate each time, which costs a 304.
     ctx.set("Cache-Control", "no-cache");
-    sendKept(ctx, body);
+    sendPrepared(ctx, body);
   }
 
   router.get("/v1/openapi.json", send);

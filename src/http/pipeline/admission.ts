@@ -30,33 +30,33 @@ export async function admit(
   const { by } = rateLimits[operation.limit];
   if (by === "client") await count(ctx, operation, ctx.state.clientAddress, deps);
   if (by === "checkout") await count(ctx, operation, pathParameter(ctx, "checkoutId"), deps);
-  if (operation.access.kind === "public") return { principal: null, standing: null };
+  if (operation.access.kind === "public") return { principal: null, membership: null };
 
   const caller = await authenticate(ctx, deps.gatekeeper);
   if (caller === null) throw new Unauthenticated(unauthenticatedAdvice(ctx));
   if (by === "credential") await count(ctx, operation, caller.principal.id, deps);
-  if (caller.standing !== null) await countOrganization(caller.standing, deps);
+  if (caller.membership !== null) await countOrganization(caller.membership, deps);
   switch (operation.access.kind) {
     case "authenticated":
       // An API key acts for its organization, so its scopes and the organization's status count here too.
-      if (caller.standing !== null && operation.access.permission !== null) {
+      if (caller.membership !== null && operation.access.permission !== null) {
         const { permission } = operation.access;
-        authorize(caller.standing, caller.principal, permission, operation.method !== "GET");
+        authorize(caller.membership, caller.principal, permission, operation.method !== "GET");
       }
       return caller;
     case "organization": {
-      const standing = await standingIn(
+      const membership = await membershipIn(
         pathParameter(ctx, "organizationId") as Id<"organization">,
         caller,
         deps,
       );
       authorize(
-        standing,
+        membership,
         caller.principal,
         operation.access.permission,
         operation.method !== "GET",
       );
-      return { principal: caller.principal, standing };
+      return { principal: caller.principal, membership };
     }
     case "platform":
       if (!platformMay(caller.principal, operation.access.permission)) {
@@ -84,7 +84,7 @@ async function countOrganization(
 async function authenticate(
   ctx: Exchange,
   gatekeeper: Gatekeeper,
-): Promise<{ principal: Principal; standing: MembershipAccess | null } | null> {
+): Promise<{ principal: Principal; membership: MembershipAccess | null } | null> {
   const key = ctx.get("X-Service-Key");
   const authorization = ctx.get("Authorization");
   if (key !== "" && authorization !== "") {
@@ -96,7 +96,7 @@ async function authenticate(
   const bearer = /^Bearer +([^ ]+)$/i.exec(authorization);
   if (bearer?.[1] === undefined) return null;
   const principal = await gatekeeper.session(bearer[1]);
-  return principal === null ? null : { principal, standing: null };
+  return principal === null ? null : { principal, membership: null };
 }
 
 /** Says what is wrong with the credential of a request, as far as its headers show it. Repeats nothing of them. */
@@ -112,24 +112,24 @@ function unauthenticatedAdvice(ctx: Exchange): string {
   return "Send an access token in the Authorization header (Bearer …) or an API key in the X-Service-Key header. The one that you sent is unknown, expired or revoked: refresh the session, log in again or use another key.";
 }
 
-/** Returns the principal's standing. Another tenant's organization gets the same 404 as one that does not exist. */
-async function standingIn(
+/** Returns the principal's membership. Another tenant's organization gets the same 404 as one that does not exist. */
+async function membershipIn(
   organizationId: Id<"organization">,
-  caller: { principal: Principal; standing: MembershipAccess | null },
+  caller: { principal: Principal; membership: MembershipAccess | null },
   deps: MountDependencies,
 ): Promise<MembershipAccess> {
-  const { principal, standing: home } = caller;
-  const standing =
+  const { principal, membership: home } = caller;
+  const membership =
     principal.type === "api_key"
       ? home
       : await deps.gatekeeper.membership(principal.id, organizationId);
-  if (standing === null || standing.organizationId !== organizationId) throw notFound();
-  if (principal.type === "user") await countOrganization(standing, deps);
-  return standing;
+  if (membership === null || membership.organizationId !== organizationId) throw notFound();
+  if (principal.type === "user") await countOrganization(membership, deps);
+  return membership;
 }
 
 function authorize(
-  standing: MembershipAccess,
+  membership: MembershipAccess,
   principal: Principal,
   permission: Permission,
   isWrite: boolean,
@@ -137,21 +137,21 @@ function authorize(
   const may =
     principal.type === "api_key"
       ? scopesMay(principal.scopes, permission)
-      : standing.role !== null && roleMay(standing.role, permission);
+      : membership.role !== null && roleMay(membership.role, permission);
   if (!may) {
-    throw new Forbidden(`${missing(standing, principal, permission)} See /docs/permissions.`);
+    throw new Forbidden(`${missing(membership, principal, permission)} See /docs/permissions.`);
   }
-  if (isWrite && standing.organizationStatus === "suspended") {
+  if (isWrite && membership.organizationStatus === "suspended") {
     throw new OrganizationSuspended(suspendedAdvice);
   }
 }
 
 /** Names the scopes or the role that would do, and those that the caller has. */
-function missing(standing: MembershipAccess, principal: Principal, permission: Permission): string {
+function missing(membership: MembershipAccess, principal: Principal, permission: Permission): string {
   const rule = permissions[permission];
   return principal.type === "api_key"
     ? keyRefusal(rule, principal.scopes)
-    : `This needs at least the role ${String(rule.role)} in the organization; your role is ${String(standing.role)}.`;
+    : `This needs at least the role ${String(rule.role)} in the organization; your role is ${String(membership.role)}.`;
 }
 
 function platformMay(principal: Principal, permission: Permission): boolean {

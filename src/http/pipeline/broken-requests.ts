@@ -21,7 +21,7 @@ interface Connection extends Duplex {
  * Responds to input that never becomes a request: text that is not HTTP, headers that are too large, requests that
  * arrive too slowly. The response has the same shape as every other problem, and the connection is closed.
  */
-export function answerBrokenRequests(
+export function refuseBrokenRequests(
   server: Server,
   deps: { readonly ids: IdSource; readonly clock: Clock; readonly baseUrl: () => string },
 ): void {

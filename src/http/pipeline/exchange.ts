@@ -23,7 +23,7 @@ export interface MountDependencies {
   /**
    * In tests, a response that does not match its record throws. In production it is logged, never a 500 after a commit.
    */
-  readonly strictAnswers: boolean;
+  readonly strictResponses: boolean;
 }
 
 /** Supported content encodings, the most compact first. */
@@ -51,5 +51,5 @@ export type Exchange = Context & { state: RequestState; params?: Record<string, 
 /** The authenticated caller; both fields are null on public operations. */
 export interface Caller {
   readonly principal: Principal | null;
-  readonly standing: MembershipAccess | null;
+  readonly membership: MembershipAccess | null;
 }

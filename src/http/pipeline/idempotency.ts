@@ -9,7 +9,7 @@ import { IdempotencyKeyInFlight, IdempotencyKeyReused } from "../declare/problem
 
 /** Maximum length of an Idempotency-Key, in characters. */
 const keyLengthMax = 255;
-/** Number of recent claims that a process remembers, about 150 bytes each. */
+/** Number of recent keys that a process remembers, about 150 bytes each. */
 const recentMax = 20_000;
 /** How long a response is kept. */
 const keptFor = 24 * hour;
@@ -18,7 +18,7 @@ const pruneBatch = 1_000;
 const defaultTwinWaitMs = 10_000;
 
 /** A stored response; only 2xx responses are kept. */
-export interface KeptAnswer {
+export interface StoredResponse {
   readonly status: number;
   /** The exact JSON text; empty for a response without a body. */
   readonly body: string;
@@ -55,8 +55,8 @@ export interface Idempotency {
     request: IdempotentRequest,
     context: WriteContext,
     effect: (context: WriteContext) => Promise<unknown>,
-    present: (result: unknown) => KeptAnswer,
-  ): Promise<{ answer: KeptAnswer; isReplayed: boolean }>;
+    present: (result: unknown) => StoredResponse,
+  ): Promise<{ response: StoredResponse; isReplayed: boolean }>;
 }
 
 interface IdempotencyDependencies {
@@ -74,37 +74,37 @@ interface IdempotencyDependencies {
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   const { twinWaitMs = defaultTwinWaitMs } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
-  const isRecent = makeRecentClaims();
+  const isRecent = makeRecentKeys();
 
   async function once(
-    claim: string,
+    keyDigest: string,
     request: KeyedRequest,
     context: WriteContext,
     effect: (context: WriteContext) => Promise<unknown>,
-    present: (result: unknown) => KeptAnswer,
-  ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
-    // Most keys are new, and the unique index refuses a second response for the same claim. So the store is read first
-    // only if this process has seen the claim.
-    const earlier = isRecent(claim) ? await kept(deps, claim, request) : null;
-    if (earlier !== null) return { answer: earlier, isReplayed: true };
-    let answer: KeptAnswer | undefined;
-    const keeping: WriteContext = {
+    present: (result: unknown) => StoredResponse,
+  ): Promise<{ response: StoredResponse; isReplayed: boolean }> {
+    // Most keys are new, and the unique index refuses a second response for the same key. So the store is read first
+    // only if this process has seen the key.
+    const earlier = isRecent(keyDigest) ? await findStored(deps, keyDigest, request) : null;
+    if (earlier !== null) return { response: earlier, isReplayed: true };
+    let response: StoredResponse | undefined;
+    const storing: WriteContext = {
       ...context,
       finish: (tx, result) => {
-        answer = present(result);
-        if (!request.isPublic || tx.hasChanged()) keep(tx, deps, claim, request, answer);
+        response = present(result);
+        if (!request.isPublic || tx.hasChanged()) store(tx, deps, keyDigest, request, response);
       },
     };
     try {
-      const result = await effect(keeping);
-      return { answer: answer ?? present(result), isReplayed: false };
+      const result = await effect(storing);
+      return { response: response ?? present(result), isReplayed: false };
     } catch (error) {
       // Another process may have handled the same request first; then its response counts. That shows as a unique
       // violation, or as a refusal by the function, which found the object already changed.
       if (!(error instanceof UniqueViolation) && !isRefusal(error)) throw error;
-      const first = await kept(deps, claim, request);
+      const first = await findStored(deps, keyDigest, request);
       if (first === null) throw error;
-      return { answer: first, isReplayed: true };
+      return { response: first, isReplayed: true };
     }
   }
 
@@ -112,31 +112,31 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     async run(given, context, effect, present) {
       const { key } = given;
       if (key === undefined) {
-        return { answer: present(await effect(context)), isReplayed: false };
+        return { response: present(await effect(context)), isReplayed: false };
       }
       checkKey(key);
       const request = { ...given, key };
-      const claim = hmac(deps.key, `claim\n${request.scope}\n${key}`);
-      const other = inFlight.get(claim);
+      const keyDigest = hmac(deps.key, `claim\n${request.scope}\n${key}`);
+      const other = inFlight.get(keyDigest);
       if (other !== undefined) await waitFor(other, twinWaitMs);
-      const running = once(claim, request, context, effect, present);
-      if (!inFlight.has(claim)) inFlight.set(claim, running);
+      const running = once(keyDigest, request, context, effect, present);
+      if (!inFlight.has(keyDigest)) inFlight.set(keyDigest, running);
       try {
         return await running;
       } finally {
-        if (inFlight.get(claim) === running) inFlight.delete(claim);
+        if (inFlight.get(keyDigest) === running) inFlight.delete(keyDigest);
       }
     },
   };
 }
 
-/** Returns a function that says whether a claim was seen before, and marks it as seen. */
-function makeRecentClaims(): (claim: string) => boolean {
-  /** Claims that this process has seen, oldest first. */
+/** Returns a function that says whether a key was seen before, and marks it as seen. */
+function makeRecentKeys(): (keyDigest: string) => boolean {
+  /** Digests of the keys that this process has seen, oldest first. */
   const recent = new Set<string>();
-  return (claim) => {
-    const isKnown = recent.delete(claim);
-    recent.add(claim);
+  return (keyDigest) => {
+    const isKnown = recent.delete(keyDigest);
+    recent.add(keyDigest);
     if (recent.size > recentMax) {
       for (const oldest of recent) {
         recent.delete(oldest);
@@ -147,17 +147,17 @@ function makeRecentClaims(): (claim: string) => boolean {
   };
 }
 
-/** Reads the response that is kept for a claim. Throws `idempotency_key_reused` if it is of another request. */
-async function kept(
+/** Reads the response that is stored for a key. Throws `idempotency_key_reused` if it is of another request. */
+async function findStored(
   { db, key }: IdempotencyDependencies,
-  claim: string,
+  keyDigest: string,
   request: KeyedRequest,
-): Promise<KeptAnswer | null> {
-  const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [claim]);
+): Promise<StoredResponse | null> {
+  const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [keyDigest]);
   if (row === null) return null;
   const [fingerprint, target] = row.fingerprint.split(targetMark);
   if (fingerprint !== request.fingerprint) throw keyReused(request, target);
-  const body = row.isSealed ? openWithPhrase(phraseOf(key, request), row.body, claim) : row.body;
+  const body = row.isSealed ? openWithPhrase(phraseOf(key, request), row.body, keyDigest) : row.body;
   return { status: row.status, body };
 }
 
@@ -178,19 +178,19 @@ function keyReused({ target, hasExternalId }: KeyedRequest, storedTarget: string
   );
 }
 
-function keep(
+function store(
   tx: Tx,
   { clock, key }: IdempotencyDependencies,
-  claim: string,
+  keyDigest: string,
   request: KeyedRequest,
-  answer: KeptAnswer,
+  response: StoredResponse,
 ): void {
   const { fingerprint, target, isSecret } = request;
   tx.append(idempotencyKeys, {
-    claim,
+    claim: keyDigest,
     fingerprint: `${fingerprint}${targetMark}${target}`,
-    status: answer.status,
-    body: isSecret ? sealWithPhrase(phraseOf(key, request), answer.body, claim) : answer.body,
+    status: response.status,
+    body: isSecret ? sealWithPhrase(phraseOf(key, request), response.body, keyDigest) : response.body,
     isSealed: isSecret,
     createdAt: clock.now(),
   });
@@ -209,7 +209,7 @@ function hmac(key: Uint8Array, text: string): string {
 }
 
 /** Deletes a batch of expired responses; returns true if more are left. */
-export async function pruneKeptAnswers(
+export async function pruneResponses(
   db: Database,
   now: Instant,
   context: WriteContext,

@@ -1,7 +1,7 @@
 import type { App } from "../../app.ts";
 import type Router from "@koa/router";
 import { admit } from "./admission.ts";
-import { answer } from "./answer.ts";
+import { respond } from "./respond.ts";
 import { bodyOf, callParser, readJson } from "./parse-call.ts";
 import type { MountDependencies, RequestState } from "./exchange.ts";
 import type { AnyCall, Operation } from "../declare/operation.ts";
@@ -33,7 +33,7 @@ export function mountOperations(
         readJson,
         async (ctx) => {
           const call = { ...ctx.state.call, body: bodyOf(ctx, operation) };
-          await answer(ctx, operation, app, limited(call, operation, deps), deps);
+          await respond(ctx, operation, app, limited(call, operation, deps), deps);
         },
       );
     }
@@ -46,11 +46,11 @@ function limited(
   { status, path }: Operation,
   { spend: spendOf }: MountDependencies,
 ): AnyCall {
-  const { standing, context } = call;
-  if (standing === null || standing.isApproved || spendOf === null) return call;
+  const { membership, context } = call;
+  if (membership === null || membership.isApproved || spendOf === null) return call;
   // The way to the approval never ends.
   if (path.endsWith("/kyb/submit")) return call;
   const isCreation = status === 201 || path.endsWith("/batch");
-  const spend = spendOf(standing.organizationId, isCreation);
+  const spend = spendOf(membership.organizationId, isCreation);
   return spend === undefined ? call : { ...call, context: { ...context, spend } };
 }

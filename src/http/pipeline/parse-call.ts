@@ -26,8 +26,8 @@ export function callParser(operation: Operation): (ctx: Exchange, caller: Caller
       query,
       body: undefined,
       actor: caller.principal,
-      organizationId: caller.standing?.organizationId ?? null,
-      standing: caller.standing,
+      organizationId: caller.membership?.organizationId ?? null,
+      membership: caller.membership,
       context: { actor, requestId: ctx.state.requestId, ip: ctx.state.clientAddress },
       expect: expectation(ctx.get("If-Match"), operation),
     };

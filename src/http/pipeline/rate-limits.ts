@@ -126,7 +126,7 @@ export function createRateLimiter(
       // An IPv4 address is in one range only, the widest.
       const offset = wider.length - ranges.length;
       const wide = await Promise.all(
-        ranges.map((range, place) => consume(name, wider[place + offset] ?? single, range)),
+        ranges.map((range, index) => consume(name, wider[index + offset] ?? single, range)),
       );
       return wide.reduce((least, one) => (one.remaining < least.remaining ? one : least), state);
     },
@@ -160,8 +160,8 @@ const checkoutCounters = 65_536;
 /** Returns the 32-bit FNV-1a hash of a text. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
-  for (let place = 0; place < text.length; place += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(place), 0x01000193);
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
   return hash >>> 0;
 }

@@ -1,4 +1,4 @@
-import { Defect, invalidField, type FieldPlace } from "../errors.ts";
+import { Defect, invalidField, type FieldLocation } from "../errors.ts";
 import { formatUnits, powerOfTen } from "./ratio.ts";
 
 /** An exact amount: a whole number of the asset's smallest units. It may be negative. */
@@ -80,7 +80,7 @@ type MoneyRange = "positive" | "not_negative" | "signed";
  * Parses an amount in a request. Text that is not an amount, or is out of range, is a 400 problem that names the field.
  */
 export function parseMoneyField(
-  place: string | FieldPlace,
+  location: string | FieldLocation,
   text: string,
   asset: Asset,
   range: MoneyRange = "positive",
@@ -88,11 +88,11 @@ export function parseMoneyField(
   try {
     const parsed = range === "signed" ? parseSignedMoney(text, asset) : parseMoney(text, asset);
     if (range === "positive" && parsed.units === 0n) {
-      throw invalidField(place, "not_positive", "must be more than zero");
+      throw invalidField(location, "not_positive", "must be more than zero");
     }
     return parsed;
   } catch (error) {
-    if (error instanceof MoneyTextError) throw invalidField(place, error.reason, error.message);
+    if (error instanceof MoneyTextError) throw invalidField(location, error.reason, error.message);
     throw error;
   }
 }

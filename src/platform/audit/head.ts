@@ -113,7 +113,7 @@ export async function readHead(reader: Reader, key: SealKey): Promise<StoredHead
 }
 
 /** Reads the stored head as `12:9f86…`, without proof that Till wrote it; null if it is missing. */
-export async function claimedHead(reader: Reader): Promise<string | null> {
+export async function unverifiedHead(reader: Reader): Promise<string | null> {
   const row = await reader.findOne(meta, "WHERE name = $1", [headFact]);
   return row === null ? null : row.value.split(":").slice(0, 2).join(":");
 }

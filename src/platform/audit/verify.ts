@@ -57,13 +57,13 @@ async function auditFault(reader: Reader, key: SealKey): Promise<AuditFault | nu
 async function prove(
   reader: Reader,
   key: SealKey,
-  given: readonly KeptHead[],
+  given: readonly SavedHead[],
 ): Promise<AuditVerification> {
   // The events are read first: while a server writes, the head that is read after them is never behind them.
-  const kept = [...given, ...(await announcedHeads(reader))];
+  const saved = [...given, ...(await announcedHeads(reader))];
   const head = await readHead(reader, key);
-  if (head === null) return { entries: 0, head: genesis, fault: await faultOfHead(reader, kept) };
-  const { last, fault } = await walk(reader, key, head, kept);
+  if (head === null) return { entries: 0, head: genesis, fault: await faultOfHead(reader, saved) };
+  const { last, fault } = await walk(reader, key, head, saved);
   const found = fault ?? (await findForeign(reader, key));
   return {
     entries: last.position,
@@ -76,10 +76,10 @@ async function walk(
   reader: Reader,
   key: SealKey,
   head: StoredHead,
-  kept: readonly KeptHead[],
+  saved: readonly SavedHead[],
 ): Promise<{ last: ChainHead; fault: AuditFault | null }> {
-  const keptAt = new Map<number, KeptHead[]>();
-  for (const one of kept) keptAt.set(one.position, [...(keptAt.get(one.position) ?? []), one]);
+  const savedAt = new Map<number, SavedHead[]>();
+  for (const one of saved) savedAt.set(one.position, [...(savedAt.get(one.position) ?? []), one]);
   let last = genesis;
   for (;;) {
     const entries = await reader.find(
@@ -90,11 +90,11 @@ async function walk(
     for (const entry of entries) {
       const position = last.position + 1;
       const sealKey = position < head.keyedFrom ? null : key;
-      const fault = faultOf(sealKey, last, entry, keptAt.get(position) ?? []);
+      const fault = faultOf(sealKey, last, entry, savedAt.get(position) ?? []);
       if (fault !== null) return { last, fault };
       last = { position, hash: entry.hash ?? "" };
     }
-    if (entries.length < batchSize) return { last, fault: faultOfEnd(last, head, kept) };
+    if (entries.length < batchSize) return { last, fault: faultOfEnd(last, head, saved) };
   }
 }
 
@@ -102,7 +102,7 @@ function faultOf(
   key: SealKey | null,
   last: ChainHead,
   entry: AuditRow,
-  kept: readonly KeptHead[],
+  saved: readonly SavedHead[],
 ): AuditFault | null {
   const position = last.position + 1;
   const { id } = entry;
@@ -118,7 +118,7 @@ function faultOf(
     const message = `The entry ${id} at ${at} was altered.`;
     return { position, id, kind: "altered", message };
   }
-  const other = kept.find(({ hash }) => hash !== entry.hash);
+  const other = saved.find(({ hash }) => hash !== entry.hash);
   if (other === undefined) return null;
   const message = `The entry ${id} at ${at}, or one before it, was replaced: the head ${other.source} differs.`;
   return { position, id, kind: "rewritten", message };
@@ -127,10 +127,10 @@ function faultOf(
 function faultOfEnd(
   last: ChainHead,
   head: ChainHead,
-  kept: readonly KeptHead[],
+  saved: readonly SavedHead[],
 ): AuditFault | null {
   const { position } = last;
-  const message = lackAfter(position, [{ ...head, source: "in the store" }, ...kept]);
+  const message = lackAfter(position, [{ ...head, source: "in the store" }, ...saved]);
   if (message !== null) return { position: position + 1, id: null, kind: "missing", message };
   if (last.hash === head.hash) return null;
   return {
@@ -142,7 +142,7 @@ function faultOfEnd(
 }
 
 /** Describes the entries after a position that the furthest of the heads proves; null if it proves none. */
-function lackAfter(position: number, heads: readonly KeptHead[]): string | null {
+function lackAfter(position: number, heads: readonly SavedHead[]): string | null {
   const [furthest] = heads.toSorted((one, other) => other.position - one.position);
   const lacking = (furthest?.position ?? 0) - position;
   if (furthest === undefined || lacking <= 0) return null;
@@ -150,9 +150,9 @@ function lackAfter(position: number, heads: readonly KeptHead[]): string | null 
   return `The audit log ends at ${String(position)}; the head ${furthest.source} says ${String(furthest.position)}: ${entries}, from ${String(position + 1)} on.`;
 }
 
-async function faultOfHead(reader: Reader, kept: readonly KeptHead[]): Promise<AuditFault> {
+async function faultOfHead(reader: Reader, saved: readonly SavedHead[]): Promise<AuditFault> {
   const position = (await newest(reader))?.position ?? 0;
-  const message = [headBroken, lackAfter(position, kept) ?? []].flat().join(" ");
+  const message = [headBroken, lackAfter(position, saved) ?? []].flat().join(" ");
   return { position, id: null, kind: "head", message };
 }
 
@@ -176,7 +176,7 @@ async function newest(reader: Reader): Promise<AuditRow | null> {
 }
 
 /** A head of the chain that is kept beside the entries. */
-interface KeptHead extends ChainHead {
+interface SavedHead extends ChainHead {
   /** Completes "the head …" in messages: `of the event evt_… of 2026-…`. */
   readonly source: string;
 }
@@ -190,7 +190,7 @@ const announcedMax = 10_000;
  * Returns the heads of the `audit.head` events in the store. An attacker who can write to the store can delete them,
  * but not the copies that webhook receivers have.
  */
-async function announcedHeads(reader: Reader): Promise<readonly KeptHead[]> {
+async function announcedHeads(reader: Reader): Promise<readonly SavedHead[]> {
   const rows = await reader.find(
     events,
     `WHERE type = 'audit.head' ORDER BY id DESC LIMIT ${String(announcedMax)}`,

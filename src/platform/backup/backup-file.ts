@@ -130,7 +130,7 @@ export async function inspectBackup(path: string): Promise<InspectedBackup> {
   if (expected.join("\n") !== found.map(({ name }) => name).join("\n")) {
     throw damaged("a part is missing, or one was added");
   }
-  const altered = manifest.parts.find(({ sha256: sum }, place) => found[place]?.sha256 !== sum);
+  const altered = manifest.parts.find(({ sha256: sum }, index) => found[index]?.sha256 !== sum);
   if (altered !== undefined) throw damaged(`the checksum of ${altered.name} does not match`);
   return {
     manifest,

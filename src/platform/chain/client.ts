@@ -42,7 +42,7 @@ export interface TransferLog {
    * reorganization may change it.
    */
   readonly logIndex: number;
-  /** Its place, from 0, among the transfers of its transaction with the same contract, parties and amount. */
+  /** Its position, from 0, among the transfers of its transaction with the same contract, parties and amount. */
   readonly ordinal: number;
   readonly blockHeight: number;
   readonly blockHash: string;
@@ -173,7 +173,7 @@ export interface ChainClient {
   dropped?(): Readonly<Partial<Record<DroppedPart, number>>>;
 }
 
-/** A transfer whose place among equal ones is not known yet. */
+/** A transfer whose position among equal ones is not known yet. */
 export type UnnumberedTransfer = Omit<TransferLog, "ordinal">;
 
 /**

@@ -16,7 +16,7 @@ import type { Network, NetworkKind, NetworkToken } from "./networks.ts";
 import { defaultRequestsPerSecond } from "./providers/limits.ts";
 
 const blocks = z.int().min(1).max(1_000_000);
-/** The place of a network by its usual fee, if the table does not say. */
+/** The rank of a network by its usual fee, if the table does not say. */
 const feeRankMax = 1_000;
 const milliseconds = z.int().min(1).max(3_600_000);
 
@@ -189,14 +189,14 @@ function readAmountDecimals(
   report: ReportField,
 ): number {
   const isPegged = pegs.length > 0;
-  const isFineEnough = (places: number) =>
-    isPegged || places >= decimals || roundedShare * powerOfTen(decimals - places) <= dust;
+  const isFineEnough = (digits: number) =>
+    isPegged || digits >= decimals || roundedShare * powerOfTen(decimals - digits) <= dust;
   if (amountDecimals === undefined) {
-    let places = Math.min(decimals, peggedDecimalsMax);
-    while (places < payableDecimalsMax && !isFineEnough(places)) places += 1;
-    if (!isFineEnough(places)) {
+    let digits = Math.min(decimals, peggedDecimalsMax);
+    while (digits < payableDecimalsMax && !isFineEnough(digits)) digits += 1;
+    if (!isFineEnough(digits)) {
       const least = {
-        units: roundedShare * powerOfTen(decimals - places),
+        units: roundedShare * powerOfTen(decimals - digits),
         asset: tokenAsset(symbol, decimals),
       };
       report(
@@ -204,7 +204,7 @@ function readAmountDecimals(
         `must be at least ${formatMoney(least)} for a token without a peg: payers can enter at most ${String(payableDecimalsMax)} decimals, and rounding up to these could add more than 0.1 % to a smaller price`,
       );
     }
-    return places;
+    return digits;
   }
   if (amountDecimals > decimals) {
     report("amountDecimals", `must be at most ${String(decimals)}, the token's decimals`);

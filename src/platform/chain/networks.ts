@@ -45,7 +45,7 @@ export interface Network {
   readonly tokenStandard: string;
   /** The coin in which payers pay network fees, such as `TRX`; null if the table does not say. */
   readonly coin: string | null;
-  /** The network's place by the usual fee of a token transfer, lowest first. */
+  /** The network's rank by the usual fee of a token transfer, lowest first. */
   readonly feeRank: number;
   /** True if the network's tokens have no value. */
   readonly isTest: boolean;

@@ -27,10 +27,10 @@ import {
   fromEnvironment,
   fromFile,
   isMapping,
-  makeReading,
+  makeSettingsReader,
   nameOf,
   type RawSetting,
-  type Reading,
+  type SettingsReader,
   type SettingsFile,
   type Sources,
 } from "./sources.ts";
@@ -73,27 +73,27 @@ export async function loadConfig(
   declared: typeof settings = settings,
 ): Promise<LoadedConfig> {
   const { mode } = options;
-  const { sources, reading, values } = await readSources(declared, options);
+  const { sources, reader, values } = await readSources(declared, options);
   const files = tableFiles(values, mode);
-  const table = await loadNetworkTable(files, reading);
-  const networks = await configureNetworks(values, table, sources, reading);
-  const rates = table === null ? null : await loadRates(files, table, values.rates, reading);
-  reading.problems.push(...findUnknown(declared, sources, table));
-  const secret = await loadSecret(values, sources, reading);
-  const plans = await loadPlans(files, values, sources, reading);
-  const proxy = readProxy(sources, reading);
+  const table = await loadNetworkTable(files, reader);
+  const networks = await configureNetworks(values, table, sources, reader);
+  const rates = table === null ? null : await loadRates(files, table, values.rates, reader);
+  reader.problems.push(...findUnknown(declared, sources, table));
+  const secret = await loadSecret(values, sources, reader);
+  const plans = await loadPlans(files, values, sources, reader);
+  const proxy = readProxy(sources, reader);
   if (mode !== "cli" && values.databaseUrl === null) {
     const fault = await findFolderFault(values.dataDir, options.isWritable);
     if (fault !== null) {
-      reading.problems.push({
+      reader.problems.push({
         name: nameOf(settings.dataDir, sources),
         message: `cannot be used: ${fault}`,
       });
     }
   }
 
-  if (rates === null || plans === null || reading.problems.length > 0)
-    throw new ConfigError(reading.problems, reading.settings);
+  if (rates === null || plans === null || reader.problems.length > 0)
+    throw new ConfigError(reader.problems, reader.settings);
   const configFile = sources.file?.path ?? null;
   const config: Config = {
     ...values,
@@ -106,7 +106,7 @@ export async function loadConfig(
     rates,
     plans,
   };
-  return { config, settings: reading.settings };
+  return { config, settings: reader.settings };
 }
 
 /** Finds the sources of settings, and reads the declared ones. */
@@ -115,14 +115,14 @@ async function readSources<D extends Settings>(
   options: Omit<LoadOptions, "isWritable">,
 ): Promise<{
   readonly sources: Sources;
-  readonly reading: Reading;
+  readonly reader: SettingsReader;
   readonly values: ValuesOf<D>;
 }> {
   const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
-  const reading = makeReading();
+  const reader = makeSettingsReader();
   const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
-  const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
-  return { sources, reading, values: readSettings(declared, sources, reading) };
+  const sources = { ...withoutFile, file: await loadFile(withoutFile, reader) };
+  return { sources, reader, values: readSettings(declared, sources, reader) };
 }
 
 /**
@@ -133,26 +133,26 @@ export async function findStore(
   options: Omit<LoadOptions, "isWritable">,
 ): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
   const { dataDir, databaseUrl } = settings;
-  const { reading, values } = await readSources({ dataDir, databaseUrl }, options);
-  if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
+  const { reader, values } = await readSources({ dataDir, databaseUrl }, options);
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems, reader.settings);
   return values;
 }
 
-function readProxy(sources: Sources, reading: Reading): ProxySettings {
+function readProxy(sources: Sources, reader: SettingsReader): ProxySettings {
   return readProxySettings(sources.env, (name, message) => {
-    reading.problems.push({ name, message });
+    reader.problems.push({ name, message });
   });
 }
 
 /** Loads the settings file: the named one, or else the till.yaml of the data folder if it exists. */
-async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFile | null> {
+async function loadFile(sources: Sources, reader: SettingsReader): Promise<SettingsFile | null> {
   // Problems with these two settings are reported later, with all others.
   const named = quietly(settings.configFile, sources);
   const dataDir = quietly(settings.dataDir, sources);
   const path = named ?? (dataDir === null ? null : join(dataDir, "till.yaml"));
   if (path === null) return null;
   const name = named === null ? path : nameOf(settings.configFile, sources);
-  return await reading.attempt(name, async () => {
+  return await reader.attempt(name, async () => {
     const text = named === null ? await readTextIfPresent(path) : await readText(path);
     if (text === null) return null;
     const writers = await findWriters(path);
@@ -160,7 +160,7 @@ async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFil
     const file = await parseSettingsFile(path, text);
     if (named !== null || !Object.hasOwn(file.entries, "dataDir")) return file;
     const message = "cannot be set in a file that lies in the data folder";
-    reading.problems.push({ name: `dataDir in ${path}`, message });
+    reader.problems.push({ name: `dataDir in ${path}`, message });
     return { ...file, entries: { ...file.entries, dataDir: null } };
   });
 }
@@ -181,13 +181,13 @@ function quietly<T>(setting: Setting<T>, sources: Sources): NonNullable<T> | nul
 function readSettings<D extends Settings>(
   declared: D,
   sources: Sources,
-  reading: Reading,
+  reader: SettingsReader,
 ): ValuesOf<D> {
   const values = Object.values(declared).map((setting) => {
     const given = findRawSettings(setting, sources);
     const key = setting.inFile ? setting.name : null;
     const value =
-      reading.read(setting.env, key, setting.schema, given) ?? fallback(setting, sources);
+      reader.read(setting.env, key, setting.schema, given) ?? fallback(setting, sources);
     return [setting.name, value];
   });
   return Object.fromEntries(values) as ValuesOf<D>;
@@ -214,7 +214,7 @@ function findUnknown(
 async function loadSecret(
   values: SettingValues,
   sources: Sources,
-  reading: Reading,
+  reader: SettingsReader,
 ): Promise<string | null> {
   const { secret, secretFile, databaseUrl } = values;
   const name = nameOf(settings.secretFile, sources);
@@ -224,16 +224,16 @@ async function loadSecret(
       const message =
         "or TILL_SECRET_FILE must be set for a store on PostgreSQL, because its processes share it: " +
         "openssl rand -base64 32 generates one";
-      reading.problems.push({ name: settings.secret.env, message });
+      reader.problems.push({ name: settings.secret.env, message });
     }
     return secret;
   }
   if (findRawSettings(settings.secret, sources) !== null) {
     const message = `and ${nameOf(settings.secret, sources)} are both set: keep one of them`;
-    reading.problems.push({ name, message });
+    reader.problems.push({ name, message });
     return null;
   }
-  return await reading.attempt(name, async () => {
+  return await reader.attempt(name, async () => {
     const text = (await readText(secretFile)).replace(/\r?\n$/, "");
     if (isLongEnough(text)) return text;
     throw new InvalidValue(
@@ -247,13 +247,13 @@ async function configureNetworks(
   values: SettingValues,
   table: readonly Network[] | null,
   sources: Sources,
-  reading: Reading,
+  reader: SettingsReader,
 ): Promise<Pick<Config, "networks" | "knownNetworks">> {
   if (table === null) return { networks: [], knownNetworks: [] };
   const configured = new Map<string, ConfiguredNetwork>();
   for (const network of table) {
     const isOn = values.networks.includes(network.id);
-    const one = await configureNetwork(network, isOn, values, sources, reading);
+    const one = await configureNetwork(network, isOn, values, sources, reader);
     configured.set(network.id, one);
   }
   const name = nameOf(settings.networks, sources);
@@ -261,10 +261,10 @@ async function configureNetworks(
   const unknown = values.networks.filter((id) => !configured.has(id));
   for (const id of unknown) {
     const message = `names ${id}, which is not in the network table${suggestion(id, ids)}`;
-    reading.problems.push({ name, message });
+    reader.problems.push({ name, message });
   }
   const networks = values.networks.flatMap((id) => configured.get(id) ?? []);
-  checkMix(networks, values, sources, reading);
+  checkMix(networks, values, sources, reader);
   return { networks, knownNetworks: [...configured.values()] };
 }
 
@@ -272,12 +272,12 @@ function checkMix(
   networks: readonly ConfiguredNetwork[],
   values: SettingValues,
   sources: Sources,
-  reading: Reading,
+  reader: SettingsReader,
 ): void {
   const name = nameOf(settings.networks, sources);
   const isSandboxOn = networks.some(({ kind }) => kind.isSimulated);
   if (sources.isDemo && !isSandboxOn) {
-    reading.problems.push({
+    reader.problems.push({
       name,
       message: "must include sandbox: the demo pays its invoices there",
     });
@@ -285,7 +285,7 @@ function checkMix(
   if (isSandboxOn && networks.some(({ isTest }) => !isTest) && !values.sandboxMixed) {
     const message =
       "enables the sandbox, where money is free, together with a real network: remove one, or set TILL_SANDBOX_MIXED=1";
-    reading.problems.push({ name, message });
+    reader.problems.push({ name, message });
   }
 }
 
@@ -294,7 +294,7 @@ async function configureNetwork(
   isOn: boolean,
   values: SettingValues,
   sources: Sources,
-  reading: Reading,
+  reader: SettingsReader,
 ): Promise<ConfiguredNetwork> {
   const allowed = settingsOf(network);
   function read<T>(setting: NetworkSetting<T>, byDefault: string | null): T | null {
@@ -302,23 +302,23 @@ async function configureNetwork(
     const name = networkVariable(network.id, setting);
     const key = `${network.id}.${setting.name}`;
     const given = findNetworkGiven(network.id, setting, sources);
-    if (given !== null) return reading.read(name, key, setting.schema, given);
+    if (given !== null) return reader.read(name, key, setting.schema, given);
     if (isOn) {
-      if (byDefault === null) reading.read(name, key, setting.schema, null);
-      else reading.report(name, key, byDefault);
+      if (byDefault === null) reader.read(name, key, setting.schema, null);
+      else reader.report(name, key, byDefault);
     }
     return null;
   }
 
   const table = network.providers.map(({ url }) => url);
   const { rpcUrls, rpcHeaders, confirmations, pollMs } = networkSettings;
-  const problemsBefore = reading.problems.length;
+  const problemsBefore = reader.problems.length;
   const urls = read(rpcUrls, showValue(rpcUrls.schema, table));
   const headers: ProviderHeaders = read(rpcHeaders, null) ?? { all: {}, byProvider: {} };
   const given = findNetworkGiven(network.id, rpcHeaders, sources);
   // With invalid URLs, valid headers would look invalid.
-  const areRight = reading.problems.length === problemsBefore;
-  const endpoints = await reading.attempt(given?.origin.name ?? network.id, () =>
+  const areRight = reader.problems.length === problemsBefore;
+  const endpoints = await reader.attempt(given?.origin.name ?? network.id, () =>
     areRight ? joinProviders(network, urls, headers) : [],
   );
   const { sandboxBlockMs } = values;
@@ -424,9 +424,9 @@ const shipped = (name: string): string => fileURLToPath(packageFile(`config/${na
 /** Loads the network table; null if the file is invalid. */
 function loadNetworkTable(
   { networksFile }: TableFiles,
-  reading: Reading,
+  reader: SettingsReader,
 ): Promise<readonly Network[] | null> {
-  return loadTable("networks", networksFile, reading);
+  return loadTable("networks", networksFile, reader);
 }
 
 /** Loads the plans; null if the file is invalid. */
@@ -434,10 +434,10 @@ function loadPlans(
   { plansFile }: TableFiles,
   values: SettingValues,
   sources: Sources,
-  reading: Reading,
+  reader: SettingsReader,
 ): Promise<PlanCatalog | null> {
   const setting = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
-  return loadTable("plans", plansFile, reading, { setting });
+  return loadTable("plans", plansFile, reader, { setting });
 }
 
 /** Loads the rates, without their sources if these are switched off; null if the file is invalid. */
@@ -445,9 +445,9 @@ async function loadRates(
   { ratesFile }: TableFiles,
   table: readonly Network[],
   sources: "on" | "off",
-  reading: Reading,
+  reader: SettingsReader,
 ): Promise<RatesPlan | null> {
-  const plan = await loadTable("rates", ratesFile, reading, { networks: table });
+  const plan = await loadTable("rates", ratesFile, reader, { networks: table });
   return plan === null || sources === "on" ? plan : withoutSources(plan);
 }
 
@@ -459,11 +459,11 @@ async function loadRates(
 async function loadTable<Name extends keyof Tables>(
   name: Name,
   path: string,
-  reading: Reading,
+  reader: SettingsReader,
   given: { readonly setting?: string; readonly networks?: readonly Network[] } = {},
 ): Promise<Tables[Name] | null> {
   const { setting = path, networks = [] } = given;
-  const text = await reading.attempt(setting, () => readText(path));
+  const text = await reader.attempt(setting, () => readText(path));
   if (text === null) return null;
   const file = programFile(`config/${builtName(name, text, networks)}`);
   const built = await readTextIfPresent(fileURLToPath(file));
@@ -473,7 +473,7 @@ async function loadTable<Name extends keyof Tables>(
   if (checked.ok) return checked.value;
   for (const { path: entry, line, message } of checked.problems) {
     const at = `${path}:${String(line)}`;
-    reading.problems.push({ name: entry === "" ? at : `${entry} in ${at}`, message });
+    reader.problems.push({ name: entry === "" ? at : `${entry} in ${at}`, message });
   }
   return null;
 }

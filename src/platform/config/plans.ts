@@ -69,7 +69,7 @@ const policyFields = {
   reminderDays: z
     .array(z.int().min(-daysMax).max(daysMax))
     .max(remindersMax)
-    .refine((list) => list.every((day, place) => day > (list[place - 1] ?? -Infinity)), {
+    .refine((list) => list.every((day, index) => day > (list[index - 1] ?? -Infinity)), {
       error: "must be days in ascending order, each once",
     }),
   minCollectable: amountText.regex(/^(0|[1-9]\d{0,8})(\.\d{1,2})?$/, {

@@ -64,10 +64,10 @@ export function readValue<T>(schema: z.ZodType<T>, given: unknown, folder: strin
 function faultOf(schema: z.ZodType, given: unknown, { issues: [issue] }: z.ZodError): string {
   if (issue !== undefined && issue.message !== "") return issue.message;
   const { takes, item } = wordsOf(schema);
-  const [place] = issue?.path ?? [];
-  if (item === undefined || typeof place !== "number") return refusal(takes, given);
+  const [index] = issue?.path ?? [];
+  if (item === undefined || typeof index !== "number") return refusal(takes, given);
   const items = itemsOf(given) as readonly unknown[];
-  return refusal(wordsOf(item).takes, items[place]);
+  return refusal(wordsOf(item).takes, items[index]);
 }
 
 function refusal(takes: string, given: unknown): string {

@@ -54,7 +54,7 @@ export function findRawSettings(setting: Setting, sources: Sources): RawSetting 
   return value === null ? null : { value, origin: { source: "default", name: "" }, folder: cwd };
 }
 
-/** Returns the name to report for a setting: the place where it was given, or else its environment variable. */
+/** Returns the name to report for a setting: the file and key where it was given, or else its environment variable. */
 export function nameOf(setting: Setting, sources: Sources): string {
   const given = findRawSettings(setting, sources);
   return given === null || given.origin.source === "default" ? setting.env : given.origin.name;
@@ -91,7 +91,7 @@ export function isMapping(value: unknown): value is Readonly<Record<string, unkn
 }
 
 /** Collects the settings that were read and their problems, so that all are reported at once. */
-export interface Reading {
+export interface SettingsReader {
   readonly problems: ConfigProblem[];
   readonly settings: ReportedSetting[];
   /** Reads and reports a setting; null if it is not given or invalid. */
@@ -107,7 +107,7 @@ export interface Reading {
   attempt<T>(name: string, action: () => T | Promise<T>): Promise<T | null>;
 }
 
-export function makeReading(): Reading {
+export function makeSettingsReader(): SettingsReader {
   const problems: ConfigProblem[] = [];
   const settings: ReportedSetting[] = [];
   const byDefault = { source: "default", name: "" } as const;

@@ -118,7 +118,7 @@ export interface Tx extends Reader {
    * Runs a SELECT that finds rows by their primary keys, and keeps these rows unchanged by others until the transaction
    * ends (`FOR SHARE` on PostgreSQL). The writes that share a commit read the same rows once.
    */
-  keep<R = RawRow>(sql: string, values: readonly SqlValue[]): Promise<readonly R[]>;
+  lockShared<R = RawRow>(sql: string, values: readonly SqlValue[]): Promise<readonly R[]>;
   /** Returns the answers to a question, in order; those that were asked ahead of the write are known. */
   answers<Q extends object, A>(
     question: Question<Q, A>,

@@ -12,7 +12,7 @@ import { makeReader } from "./query/statement.ts";
 import { pendingMigrations } from "./schema.ts";
 import { migrationLock, type Migration } from "./schema/migrate.ts";
 
-export type StoreOptions = (PostgresPlace | SqlitePlace) & {
+export type StoreOptions = (PostgresLocation | SqliteLocation) & {
   /** The log for failures that no caller receives; none by default. */
   readonly logger?: StoreLogger;
   readonly limits?: Partial<StoreLimits>;
@@ -23,7 +23,7 @@ export type StoreOptions = (PostgresPlace | SqlitePlace) & {
   readonly refusesNesting?: boolean;
 };
 
-interface PostgresPlace {
+interface PostgresLocation {
   readonly url: string;
   /** The maximum number of connections of this process, at least 2; `defaultConnections` by default. */
   readonly connections?: number;
@@ -31,7 +31,7 @@ interface PostgresPlace {
   readonly schema?: string;
 }
 
-interface SqlitePlace {
+interface SqliteLocation {
   readonly sqliteFile: string;
   /** True for a store that is thrown away after use: a commit does not wait until it is on disk. */
   readonly isScratch?: boolean;
@@ -167,13 +167,13 @@ const patienceMilliseconds = 4_000;
  * @throws StoreUnavailable if it is missing or does not answer
  */
 export async function openForReading(
-  place: { readonly url: string } | { readonly sqliteFile: string },
+  location: { readonly url: string } | { readonly sqliteFile: string },
   waitMs = patienceMilliseconds,
 ): Promise<ReadOnlyDatabase> {
   const opened =
-    "url" in place
-      ? await openPostgresReadOnly(place.url, waitMs)
-      : await openSqliteReadOnly(place, waitMs);
+    "url" in location
+      ? await openPostgresReadOnly(location.url, waitMs)
+      : await openSqliteReadOnly(location, waitMs);
   try {
     return { ...opened, pending: await pendingMigrations(opened) };
   } catch (error) {

@@ -144,7 +144,7 @@ export function createRelay(deps: {
       return db.write(context, async (tx) => {
         await leases.guard(tx, lease);
         const last = await lastPosition(tx);
-        // Leaves out an event that another transaction is replacing: without the lock, its place would stay empty.
+        // Leaves out an event that another transaction is replacing: without the lock, its position would stay empty.
         const count = await tx.run(
           `UPDATE events SET position = $1 + numbered.place FROM (
              SELECT waiting.id AS id, ROW_NUMBER() OVER (ORDER BY waiting.id) AS place FROM (

@@ -15,8 +15,8 @@ export function cronLines(line: string): readonly string[] {
   const fields = line
     .trim()
     .split(/\s+/)
-    .map((field, place) =>
-      field.replaceAll(/(^|,)(\d+)\//g, `$1$2-${String(largest[place] ?? "")}/`),
+    .map((field, index) =>
+      field.replaceAll(/(^|,)(\d+)\//g, `$1$2-${String(largest[index] ?? "")}/`),
     );
   if (fields.length !== largest.length || !validate(fields.join(" "))) return [];
   const [minutes, hours, date = "", month, weekday = ""] = fields;

@@ -16,7 +16,7 @@ const batchMax = 64;
 /**
  * The number of held jobs at which the worker claims more, so that the next batch is there before the last one ends.
  */
-const claimBelow = 32;
+const leaseBelow = 32;
 /** The maximum number of concurrent jobs of a queue per process. */
 const concurrencyMax = 8;
 /** The length of a lease without renewal, in milliseconds. */
@@ -109,7 +109,7 @@ export function createQueueWorker(deps: Deps): Worker & Required<Pick<Worker, "d
 
 async function run(state: State, stopping: AbortSignal): Promise<boolean> {
   const { db, clock, ids, context, queue, leaseMs, held } = state;
-  if (held.size > claimBelow || stopping.aborted) return false;
+  if (held.size > leaseBelow || stopping.aborted) return false;
   const [due] = await db.all(
     "SELECT 1 AS found FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 LIMIT 1",
     [queue, clock.now()],
@@ -118,17 +118,17 @@ async function run(state: State, stopping: AbortSignal): Promise<boolean> {
   const now = clock.now();
   const leaseUntil = now + leaseMs;
   const token = ids.unguessable("jlt");
-  const claimed = await db.write(context, (tx) =>
+  const leased = await db.write(context, (tx) =>
     leaseJobs(tx, queue, { now, leaseUntil, token, max: batchMax }),
   );
-  for (const job of claimed) {
+  for (const job of leased) {
     const each = { job, leaseUntil, lost: new AbortController(), begunAt: null };
-    held.set(placeOf(job.id, job.leaseToken), each);
+    held.set(leaseKeyOf(job.id, job.leaseToken), each);
     state.waiting.push(each);
   }
   if (held.size > 0) beat(state);
   pump(state, stopping);
-  return claimed.length === batchMax;
+  return leased.length === batchMax;
 }
 
 async function drained(state: State): Promise<void> {
@@ -217,8 +217,8 @@ async function recordEnded(state: State): Promise<void> {
       // Nothing is lost: the leases expire and the jobs run again.
       logger.error({ queue, err: error }, "outcomes of jobs were not recorded");
     }
-    for (const { held: each } of batch) held.delete(placeOf(each.job.id, each.job.leaseToken));
-    if (held.size <= claimBelow) state.wake();
+    for (const { held: each } of batch) held.delete(leaseKeyOf(each.job.id, each.job.leaseToken));
+    if (held.size <= leaseBelow) state.wake();
   }
   state.recording = null;
   if (held.size > 0) return;
@@ -241,9 +241,9 @@ async function record(
   );
   const counted = await db.write(context, async (tx) => {
     const forgotten = done.length === 0 ? 0 : await forgetJobs(tx, done);
-    const settled = failures.length === 0 ? 0 : await recordFailures(tx, failures, now);
+    const failed = failures.length === 0 ? 0 : await recordFailures(tx, failures, now);
     if (unfinished.length > 0) await handBackJobs(tx, unfinished, now);
-    return forgotten + settled;
+    return forgotten + failed;
   });
   const lost = done.length + failures.length - counted;
   if (lost > 0) logger.warn({ queue, lost }, "jobs ended after their lease was lost");
@@ -281,10 +281,10 @@ async function renew(state: State): Promise<void> {
     logger.warn({ queue, err: error }, "leases of jobs were not renewed");
   }
   for (const each of mine) {
-    const place = placeOf(each.job.id, each.job.leaseToken);
-    if (renewed?.has(place) === true) each.leaseUntil = leaseUntil;
+    const key = leaseKeyOf(each.job.id, each.job.leaseToken);
+    if (renewed?.has(key) === true) each.leaseUntil = leaseUntil;
     // A job that has ended meanwhile needs no abort.
-    else if (held.has(place) && (renewed !== null || each.leaseUntil <= clock.now())) {
+    else if (held.has(key) && (renewed !== null || each.leaseUntil <= clock.now())) {
       each.lost.abort(new JobLost(`the lease of the job ${each.job.id} was lost`));
     }
   }
@@ -320,7 +320,7 @@ const leaseLostReason = "lease_lost";
 export async function leaseJobs(
   tx: Tx,
   queue: QueueName,
-  claim: {
+  lease: {
     readonly now: Instant;
     readonly leaseUntil: Instant;
     readonly token: string;
@@ -332,20 +332,20 @@ export async function leaseJobs(
      WHERE id ${among(
        tx.dialect,
        `(SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2
-         ORDER BY run_at, id LIMIT ${String(claim.max)}${skipLocked[tx.dialect]})`,
+         ORDER BY run_at, id LIMIT ${String(lease.max)}${skipLocked[tx.dialect]})`,
      )} RETURNING ${columns(jobs)}`,
-    [queue, claim.now, claim.token, claim.leaseUntil],
+    [queue, lease.now, lease.token, lease.leaseUntil],
   );
-  const claimed = decodeRows(jobs, rows);
-  const spent = claimed.filter((job) => job.attempts > job.maxAttempts);
-  if (spent.length === 0) return claimed;
+  const leased = decodeRows(jobs, rows);
+  const spent = leased.filter((job) => job.attempts > job.maxAttempts);
+  if (spent.length === 0) return leased;
   await tx.run(
     `UPDATE jobs SET state = 'failed', attempts = max_attempts, lease_token = NULL, lease_until = NULL,
        failed_reason = $2, failed_at = $3
      WHERE id ${among(tx.dialect, listed(tx.dialect, 1))}`,
-    [JSON.stringify(spent.map(({ id }) => id)), leaseLostReason, claim.now],
+    [JSON.stringify(spent.map(({ id }) => id)), leaseLostReason, lease.now],
   );
-  return claimed.filter((job) => job.attempts <= job.maxAttempts);
+  return leased.filter((job) => job.attempts <= job.maxAttempts);
 }
 
 /** Renews leases. Returns the claim keys of the jobs that this process still holds. */
@@ -357,13 +357,13 @@ async function renewLeases(
   const renewed = await tx.updateManyReturning(
     jobs,
     ["id", "leaseToken"],
-    held.map((job) => ({ where: claimOf(job), set: { leaseUntil, runAt: leaseUntil } })),
+    held.map((job) => ({ where: leaseOf(job), set: { leaseUntil, runAt: leaseUntil } })),
   );
-  return new Set(renewed.map(({ id, leaseToken }) => placeOf(id, leaseToken)));
+  return new Set(renewed.map(({ id, leaseToken }) => leaseKeyOf(id, leaseToken)));
 }
 
-/** Returns the key of a claim. The job id alone is not enough: the job may be claimed again, with another token. */
-function placeOf(id: string, token: string | null): string {
+/** Returns the key of a lease. The job id alone is not enough: the job may be leased again, with another token. */
+function leaseKeyOf(id: string, token: string | null): string {
   return `${token ?? ""} ${id}`;
 }
 
@@ -372,14 +372,14 @@ async function handBackJobs(tx: Tx, unfinished: readonly JobRow[], at: Instant) 
   await tx.updateMany(
     jobs,
     unfinished.map((job) => ({
-      where: claimOf(job),
+      where: leaseOf(job),
       set: { attempts: job.attempts - 1, runAt: at, leaseToken: null, leaseUntil: null },
     })),
   );
 }
 
-/** The values by which a job is found only while this claim holds it. */
-function claimOf({ id, leaseToken }: JobRow): Pick<JobRow, "id" | "leaseToken"> {
+/** The values by which a job is found only while this lease holds it. */
+function leaseOf({ id, leaseToken }: JobRow): Pick<JobRow, "id" | "leaseToken"> {
   return { id, leaseToken };
 }
 
@@ -398,7 +398,7 @@ function recordFailures(tx: Tx, failures: readonly FailedAttempt[], at: Instant)
   return tx.updateMany(
     jobs,
     failures.map(({ job, reason, runAt }) => ({
-      where: claimOf(job),
+      where: leaseOf(job),
       set: {
         state: runAt === null ? "failed" : "ready",
         runAt: runAt ?? job.runAt,

@@ -157,13 +157,13 @@ export interface FailedJob {
  * A position in a list of failures, newest first. The rows after it failed earlier, or at the same time with a smaller
  * id.
  */
-export interface FailurePlace {
+export interface FailurePosition {
   readonly failedAt: Instant;
   readonly id: string;
 }
 
 /** The position before the newest possible failure. */
-export const firstFailure: FailurePlace = { failedAt: Number.MAX_SAFE_INTEGER, id: "" };
+export const firstFailure: FailurePosition = { failedAt: Number.MAX_SAFE_INTEGER, id: "" };
 
 /** True if the name is that of a queue. */
 export function isQueue(name: string): name is QueueName {
@@ -199,7 +199,7 @@ export async function jobDepths(reader: Reader, now: Instant): Promise<QueueDept
 export function failedJobs(
   reader: Reader,
   queue: QueueName,
-  after: FailurePlace,
+  after: FailurePosition,
   limit: number,
 ): Promise<FailedJob[]> {
   return reader.all<FailedJob>(

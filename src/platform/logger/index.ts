@@ -103,8 +103,8 @@ function standardError(): LogDestination {
 export const lineBytesMax = 16_384;
 
 /** The fields that a shortened line keeps. */
-const kept = ["level", "time", "pid", "msg", "requestId", "operation"];
-const keptLengthMax = 512;
+const unchanged = ["level", "time", "pid", "msg", "requestId", "operation"];
+const unchangedMax = 512;
 
 /** Returns the line unchanged or, if it is too long, a shorter JSON line that states the original length. */
 function fitLine(line: string): string {
@@ -112,10 +112,10 @@ function fitLine(line: string): string {
   if (bytes <= lineBytesMax) return line;
   const full = JSON.parse(line) as Record<string, unknown>;
   const short: Record<string, unknown> = {};
-  for (const name of kept) {
+  for (const name of unchanged) {
     const value = full[name];
     if (value === undefined) continue;
-    short[name] = typeof value === "string" ? value.slice(0, keptLengthMax) : value;
+    short[name] = typeof value === "string" ? value.slice(0, unchangedMax) : value;
   }
   return `${JSON.stringify({ ...short, cutFromBytes: bytes })}\n`;
 }

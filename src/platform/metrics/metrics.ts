@@ -3,7 +3,7 @@ import { second, type Instant } from "../../kernel/clock.ts";
 /** The labels of a series. Each label must have few values: every combination is kept in memory. */
 export type Labels = Readonly<Record<string, string>>;
 
-export interface Reading {
+export interface Sample {
   readonly labels: Labels;
   readonly value: number;
 }
@@ -21,7 +21,7 @@ interface ReadMetric {
 export interface MetricGroup {
   readonly metrics: readonly ReadMetric[];
   /** Returns the readings by metric name; a metric without readings has no series. */
-  read(): Promise<Readonly<Record<string, readonly Reading[]>>>;
+  read(): Promise<Readonly<Record<string, readonly Sample[]>>>;
 }
 
 /** The counters of this process. */
@@ -65,7 +65,7 @@ export function counter(name: string, help: string, ...labels: string[]): ReadMe
 }
 
 /** Returns the reading of a metric without labels. */
-export function alone(value: number): Reading[] {
+export function alone(value: number): Sample[] {
   return [{ labels: {}, value }];
 }
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Logger } from "../logger/index.ts";
-import type { MetricGroup, Metrics, Reading } from "./metrics.ts";
+import type { MetricGroup, Metrics, Sample } from "./metrics.ts";
 
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const attemptSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -94,20 +94,20 @@ function declareOwn(registers: Registry[], version: string) {
   return { requests, attempts, jobs, faults };
 }
 
-type Found = Readonly<Record<string, readonly Reading[]>>;
+type Found = Readonly<Record<string, readonly Sample[]>>;
 
 function settersOf({ metrics }: MetricGroup, registers: Registry[]): (found: Found) => void {
   const known = metrics.map(({ name, help, kind, labels }) => {
     const options = { name, help, labelNames: [...labels], registers };
     if (kind === "counter") {
       const counter = new Counter(options);
-      const put = ({ labels: at, value }: Reading) => {
+      const put = ({ labels: at, value }: Sample) => {
         counter.inc(at, value);
       };
       return { name, metric: counter, put };
     }
     const gauge = new Gauge(options);
-    const put = ({ labels: at, value }: Reading) => {
+    const put = ({ labels: at, value }: Sample) => {
       gauge.set(at, value);
     };
     return { name, metric: gauge, put };
@@ -117,7 +117,7 @@ function settersOf({ metrics }: MetricGroup, registers: Registry[]): (found: Fou
       // A series without a reading, such as that of a removed provider, must disappear rather than show 0.
       metric.reset();
       metric.remove({});
-      for (const reading of found[name] ?? []) put(reading);
+      for (const sample of found[name] ?? []) put(sample);
     }
   };
 }

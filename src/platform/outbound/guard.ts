@@ -224,13 +224,13 @@ export function createResolve({ servers, timeoutMs = queryTimeoutMs }: ResolvePa
   return async (host) => {
     const resolver = new Resolver({ timeout: timeoutMs, tries: queryTries });
     if (servers !== undefined) resolver.setServers(servers);
-    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    const addresses = answers.flatMap((answer) =>
-      answer.status === "fulfilled" ? answer.value : [],
+    const replies = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const addresses = replies.flatMap((reply) =>
+      reply.status === "fulfilled" ? reply.value : [],
     );
     if (addresses.length > 0) return addresses;
-    const silent = answers.some(
-      (answer) => answer.status === "rejected" && errorCode(answer.reason) === "ETIMEOUT",
+    const silent = replies.some(
+      (reply) => reply.status === "rejected" && errorCode(reply.reason) === "ETIMEOUT",
     );
     if (silent) throw new Error("The name servers did not answer in time.");
     return line(async () => (await lookup(host, { all: true })).map(({ address }) => address));

@@ -7,7 +7,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import type { Clock } from "../../kernel/clock.ts";
-import { excerptText, head, parseRetryAfter, readAnswer, statusOf, type Answer } from "./answer.ts";
+import { excerptText, head, parseRetryAfter, readResponse, statusOf, type ReceiverResponse } from "./response.ts";
 import { describeFailure, oddityOf, type Failure, type Phase } from "./failure.ts";
 import { isRefused, parseTarget, type Guard, type Target } from "./guard.ts";
 
@@ -24,7 +24,7 @@ export interface SenderLimits {
   readonly excerptBytesMax: number;
   readonly headerBytesMax: number;
   /** The maximum number of 1xx responses before the final one. */
-  readonly interimAnswersMax: number;
+  readonly interimResponsesMax: number;
   /** How long an idle connection is kept: less than the 5 s after which common servers close theirs. */
   readonly idleMs: number;
   readonly idleConnectionsPerHostMax: number;
@@ -37,7 +37,7 @@ const senderLimits: SenderLimits = {
   bodyBytesMax: 64 * 1_024,
   excerptBytesMax: 4 * 1_024,
   headerBytesMax: 16 * 1_024,
-  interimAnswersMax: 16,
+  interimResponsesMax: 16,
   idleMs: 4_000,
   idleConnectionsPerHostMax: 8,
 };
@@ -88,7 +88,7 @@ const stopping: Failure = {
   message: "This server is stopping; the request was not completed.",
 };
 
-const closedWithoutAnswer: Failure = {
+const closedWithoutResponse: Failure = {
   kind: "reset",
   message: "The receiver closed the connection before its response was complete.",
 };
@@ -117,9 +117,9 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
         return { kind: "failure", failure: { kind: "blocked", message: vetted.message } };
       }
     }
-    const { kept, fresh } = target.secure ? agents.https : agents.http;
+    const { kept: pooled, fresh } = target.secure ? agents.https : agents.http;
     const parts = { guard, limits, target, headers: request.headers, body: request.body, ended };
-    const first = await exchange({ ...parts, agent: kept });
+    const first = await exchange({ ...parts, agent: pooled });
     return first.kind === "stale" ? exchange({ ...parts, agent: fresh }) : first;
   }
 
@@ -142,15 +142,15 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
       const now = clock.now();
       const durationMs = Math.max(0, now - startedAt);
       if (result.kind !== "answer") {
-        const failure = result.kind === "stale" ? closedWithoutAnswer : result.failure;
+        const failure = result.kind === "stale" ? closedWithoutResponse : result.failure;
         return { outcome: "error", ...failure, durationMs };
       }
       return {
         outcome: "response",
-        status: result.answer.status,
-        oddity: result.answer.oddity,
-        retryAfterMs: parseRetryAfter(result.answer.retryAfter, now),
-        bodyExcerpt: excerptText(result.answer.excerpt),
+        status: result.response.status,
+        oddity: result.response.oddity,
+        retryAfterMs: parseRetryAfter(result.response.retryAfter, now),
+        bodyExcerpt: excerptText(result.response.excerpt),
         durationMs,
       };
     },
@@ -158,8 +158,8 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
     close() {
       isClosed = true;
       for (const ending of inFlight) ending.abort(stopping);
-      for (const { kept, fresh } of Object.values(agents)) {
-        kept.destroy();
+      for (const { kept: pooled, fresh } of Object.values(agents)) {
+        pooled.destroy();
         fresh.destroy();
       }
     },
@@ -170,7 +170,7 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
 const addressAttemptMs = 1_000;
 
 function createAgents(limits: SenderLimits, ca: string | undefined) {
-  const keeping = {
+  const pooling = {
     keepAlive: true,
     maxFreeSockets: limits.idleConnectionsPerHostMax,
     timeout: limits.idleMs,
@@ -179,14 +179,14 @@ function createAgents(limits: SenderLimits, ca: string | undefined) {
   // Set explicitly, so that no environment variable can disable verification.
   const tls = { ...tcp, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
   return {
-    http: { kept: new HttpAgent({ ...tcp, ...keeping }), fresh: new HttpAgent(tcp) },
-    https: { kept: new HttpsAgent({ ...tls, ...keeping }), fresh: new HttpsAgent(tls) },
+    http: { kept: new HttpAgent({ ...tcp, ...pooling }), fresh: new HttpAgent(tcp) },
+    https: { kept: new HttpsAgent({ ...tls, ...pooling }), fresh: new HttpsAgent(tls) },
   };
 }
 
 /** `stale`: a kept-alive connection was closed before any response, so a new one may be tried. */
 type ExchangeResult =
-  | { readonly kind: "answer"; readonly answer: Answer }
+  | { readonly kind: "answer"; readonly response: ReceiverResponse }
   | { readonly kind: "failure"; readonly failure: Failure }
   | { readonly kind: "stale" };
 
@@ -226,7 +226,7 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
     /** The first bytes of the response, until its head is parsed. */
     const received: Uint8Array[] = [];
     let receivedBytes = 0;
-    let interimAnswers = 0;
+    let interimResponses = 0;
 
     function end(result: ExchangeResult): void {
       if (isOver) return;
@@ -256,7 +256,7 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       const status = answered?.statusCode ?? statusOf(Buffer.concat(received));
       if (oddity === null || status === null) return;
       const empty = { status, retryAfter: undefined, excerpt: new Uint8Array() };
-      end({ kind: "answer", answer: { ...(answered === null ? empty : head(answered)), oddity } });
+      end({ kind: "answer", response: { ...(answered === null ? empty : head(answered)), oddity } });
       outgoing.destroy();
     }
 
@@ -267,17 +267,17 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       else followConnection(socket, target, phases);
     });
     outgoing.on("information", () => {
-      interimAnswers += 1;
-      if (interimAnswers > limits.interimAnswersMax) fail(endlessInterimAnswers);
+      interimResponses += 1;
+      if (interimResponses > limits.interimResponsesMax) fail(endlessInterimResponses);
     });
     outgoing.on("upgrade", (response, socket) => {
       socket.destroy();
-      end({ kind: "answer", answer: head(response) });
+      end({ kind: "answer", response: head(response) });
     });
     outgoing.on("response", (response) => {
       answered = response;
-      readAnswer(response, limits, (result) => {
-        if ("answer" in result) end({ kind: "answer", answer: result.answer });
+      readResponse(response, limits, (result) => {
+        if ("answer" in result) end({ kind: "answer", response: result.response });
         else fail(describeFailure("exchange", result.error));
       });
     });
@@ -296,7 +296,7 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
   });
 }
 
-const endlessInterimAnswers: Failure = {
+const endlessInterimResponses: Failure = {
   kind: "protocol",
   message: "The receiver sends too many interim (1xx) responses.",
 };

@@ -1,7 +1,7 @@
 import { day, hour, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { compareRatios, ratio, readRatio, type Ratio } from "../../kernel/money/ratio.ts";
 import { parseUrl } from "../../kernel/url.ts";
-import { parseRetryAfter } from "../outbound/answer.ts";
+import { parseRetryAfter } from "../outbound/response.ts";
 import type { RatePair, RateSource, RatesPlan } from "./plan.ts";
 
 /** The part of `fetch` that is used; passed in, so that tests replace it. */
@@ -25,11 +25,11 @@ interface Asking {
   /** Aborted when the program stops. */
   readonly signal: AbortSignal;
   /** The time limit for request and response, in milliseconds (10,000). */
-  readonly answerMs?: number;
+  readonly replyMs?: number;
 }
 
-/** The reading of one source for one pair. */
-export type SourceAnswer =
+/** The reply of one source for one pair. */
+export type SourceReply =
   | { readonly source: string; readonly rate: Ratio }
   | { readonly source: string; readonly fault: string };
 
@@ -46,8 +46,8 @@ export class SourceFault extends Error {
 }
 
 /** The time limit for request and response, including the last byte, in milliseconds. */
-const answerMsMax = 10_000;
-const answerBytesMax = 262_144;
+const replyMsMax = 10_000;
+const replyBytesMax = 262_144;
 const shownLengthMax = 40;
 /**
  * The maximum age of a dated rate. Central banks publish on working days: the rate of Maundy Thursday is replaced on
@@ -64,7 +64,7 @@ const rateLeast = ratio(1n, rateMost.numerator);
  * Fetches a source's response: JSON, with numbers as their literal text.
  * @throws SourceFault
  */
-export async function loadAnswer(url: string, at: Instant, asking: Asking): Promise<unknown> {
+export async function loadReply(url: string, at: Instant, asking: Asking): Promise<unknown> {
   return parse(await load(url, at, asking));
 }
 
@@ -72,7 +72,7 @@ export async function loadAnswer(url: string, at: Instant, asking: Asking): Prom
  * Reads a pair's rate from a source's response, exactly.
  * @throws SourceFault
  */
-export function readAnswer(
+export function readReply(
   document: unknown,
   source: RateSource,
   pair: RatePair,
@@ -94,9 +94,9 @@ export function readAnswer(
 async function load(
   url: string,
   at: Instant,
-  { fetch, signal, answerMs = answerMsMax }: Asking,
+  { fetch, signal, replyMs = replyMsMax }: Asking,
 ): Promise<string> {
-  const timeout = AbortSignal.timeout(answerMs);
+  const timeout = AbortSignal.timeout(replyMs);
   try {
     const { status, headers, body } = await fetch(url, {
       method: "GET",
@@ -115,7 +115,7 @@ async function load(
     throw new SourceFault(`it answered HTTP ${String(status)}`, retryAfterMs);
   } catch (error) {
     if (error instanceof SourceFault) throw error;
-    if (timeout.aborted) throw new SourceFault(`no answer within ${String(answerMs)} ms`);
+    if (timeout.aborted) throw new SourceFault(`no answer within ${String(replyMs)} ms`);
     throw new SourceFault("it cannot be reached");
   }
 }
@@ -125,8 +125,8 @@ async function readText(body: AsyncIterable<Uint8Array> | null): Promise<string>
   let bytes = 0;
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > answerBytesMax) {
-      throw new SourceFault(`its answer is longer than ${String(answerBytesMax)} bytes`);
+    if (bytes > replyBytesMax) {
+      throw new SourceFault(`its answer is longer than ${String(replyBytesMax)} bytes`);
     }
     chunks.push(chunk);
   }
@@ -231,7 +231,7 @@ interface RatePoller {
   /** Polls the due sources, or all of them, concurrently. Never rejects because of a source's failure. */
   poll(which: "due" | "all"): Promise<void>;
   /** Returns the latest readings for a pair; sources that were never polled are left out. */
-  answersOf(pair: RatePair): SourceAnswer[];
+  repliesOf(pair: RatePair): SourceReply[];
   /** Returns the time of the next poll for the pair; if most of its sources fail, the next poll of a failed one. */
   nextAt(pair: RatePair): Instant;
 }
@@ -248,7 +248,7 @@ interface Endpoint {
   readonly refreshMs: number;
   readonly readers: Reader[];
   /** Readings by `keyOf` the reader. */
-  answers: ReadonlyMap<string, SourceAnswer>;
+  replies: ReadonlyMap<string, SourceReply>;
   /** The number of consecutive failures. */
   faults: number;
   dueAt: Instant;
@@ -268,19 +268,19 @@ export function createPoller(deps: {
     let document: unknown = null;
     let fault: SourceFault | null = null;
     try {
-      document = await loadAnswer(url, at, asking);
+      document = await loadReply(url, at, asking);
     } catch (error) {
       if (!(error instanceof SourceFault)) throw error;
       fault = error;
     }
-    const answers = readers.map((reader): [string, SourceAnswer] => [
+    const replies = readers.map((reader): [string, SourceReply] => [
       keyOf(reader),
       fault === null
-        ? answerOf(document, reader, at)
+        ? replyOf(document, reader, at)
         : { source: reader.source.name, fault: fault.message },
     ]);
-    endpoint.answers = new Map(answers);
-    const isAnswered = answers.some(([, answer]) => "rate" in answer);
+    endpoint.replies = new Map(replies);
+    const isAnswered = replies.some(([, reply]) => "rate" in reply);
     endpoint.faults = isAnswered ? 0 : endpoint.faults + 1;
     const asked = Math.min(fault?.retryAfterMs ?? 0, retryAfterMost);
     const waitMs = isAnswered ? refreshMs : Math.max(backoff(endpoint.faults, refreshMs), asked);
@@ -300,9 +300,9 @@ export function createPoller(deps: {
         all.filter((endpoint) => which === "all" || isEndpointDue(endpoint, now)).map(ask),
       );
     },
-    answersOf(pair) {
+    repliesOf(pair) {
       return pair.sources.flatMap(
-        (source) => endpoints.get(source.url)?.answers.get(keyOf({ pair, source })) ?? [],
+        (source) => endpoints.get(source.url)?.replies.get(keyOf({ pair, source })) ?? [],
       );
     },
     nextAt(pair) {
@@ -324,7 +324,7 @@ function endpointsOf({ pairs }: RatesPlan): ReadonlyMap<string, Endpoint> {
       if (known !== undefined) known.readers.push({ pair, source });
       else {
         const readers = [{ pair, source }];
-        endpoints.set(url, { url, refreshMs, readers, answers: new Map(), faults: 0, dueAt: 0 });
+        endpoints.set(url, { url, refreshMs, readers, replies: new Map(), faults: 0, dueAt: 0 });
       }
     }
   }
@@ -333,10 +333,10 @@ function endpointsOf({ pairs }: RatesPlan): ReadonlyMap<string, Endpoint> {
 
 const keyOf = ({ pair, source }: Reader) => `${pair.name} ${source.name}`;
 
-function answerOf(document: unknown, { pair, source }: Reader, at: Instant): SourceAnswer {
+function replyOf(document: unknown, { pair, source }: Reader, at: Instant): SourceReply {
   const { name } = source;
   try {
-    return { source: name, rate: readAnswer(document, source, pair, at) };
+    return { source: name, rate: readReply(document, source, pair, at) };
   } catch (error) {
     if (!(error instanceof SourceFault)) throw error;
     return { source: name, fault: error.message };

@@ -73,7 +73,7 @@ const recentMs = 24 * 3_600_000;
 
 interface Waiter extends PasswordCaller {
   readonly isRecent: boolean;
-  /** Its place in the order. */
+  /** Its position in the order. */
   readonly turn: number;
   readonly go: () => void;
   readonly drop: (reason: Error) => void;
@@ -90,8 +90,8 @@ function makeTurns(limits: PasswordLimits) {
   let turn = 0;
   let waiting: Waiter[] = [];
 
-  /** Returns the next place of a caller: behind those that wait for the same account, or from the same range. */
-  function placeOf(caller: PasswordCaller, isRecent: boolean): number {
+  /** Returns the next turn of a caller: behind those that wait for the same account, or from the same range. */
+  function turnOf(caller: PasswordCaller, isRecent: boolean): number {
     const range = isRecent ? undefined : caller.clients.at(-1);
     const own = waiting.filter(
       ({ account, clients }) =>
@@ -102,7 +102,7 @@ function makeTurns(limits: PasswordLimits) {
 
   function wait(caller: PasswordCaller, isRecent: boolean): Promise<void> {
     return new Promise<void>((go, drop) => {
-      waiting.push({ ...caller, isRecent, turn: placeOf(caller, isRecent), go, drop });
+      waiting.push({ ...caller, isRecent, turn: turnOf(caller, isRecent), go, drop });
       const own = waiting.filter(({ account }) => account === caller.account);
       const others = waiting.filter((one) => !one.isRecent);
       if (own.length > waitingMaxOfAccount) refuse(newestOfFullest(own));

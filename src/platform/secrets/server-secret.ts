@@ -126,16 +126,16 @@ async function exists(path: string): Promise<boolean> {
  * that exists. Of two processes one succeeds, and the other reads its secret.
  */
 async function create(path: string, randomBytes: RandomBytes): Promise<void> {
-  const draft = `${path}.${Buffer.from(randomBytes(8)).toString("hex")}`;
+  const partial = `${path}.${Buffer.from(randomBytes(8)).toString("hex")}`;
   try {
-    const file = await open(draft, "wx", 0o600);
+    const file = await open(partial, "wx", 0o600);
     try {
       await file.writeFile(`${Buffer.from(randomBytes(keyLength)).toString("base64url")}\n`);
       await file.sync();
     } finally {
       await file.close();
     }
-    await link(draft, path);
+    await link(partial, path);
   } catch (cause) {
     if (codeOf(cause) === "EEXIST") return;
     throw new SecretUnusable(
@@ -143,7 +143,7 @@ async function create(path: string, randomBytes: RandomBytes): Promise<void> {
       { cause },
     );
   } finally {
-    await rm(draft, { force: true });
+    await rm(partial, { force: true });
   }
   await syncFolder(join(path, ".."));
 }

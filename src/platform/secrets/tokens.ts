@@ -107,7 +107,7 @@ function checksumOf(text: string): string {
 function base62(value: bigint, length: number): string {
   let text = "";
   let rest = value;
-  for (let place = 0; place < length; place += 1) {
+  for (let index = 0; index < length; index += 1) {
     text = digits.charAt(Number(rest % 62n)) + text;
     rest /= 62n;
   }

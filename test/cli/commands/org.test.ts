@@ -153,7 +153,7 @@ describe("till org", () => {
     expect(AdminOrganizationDetailRecord.parse(suspended).status).to.equal("suspended");
     const key = await store.key(id);
     const standing = async () =>
-      (await store.withApp((app) => authenticateKey(app, key)))?.standing.organizationStatus;
+      (await store.withApp((app) => authenticateKey(app, key)))?.membership.organizationStatus;
     expect(await standing()).to.equal("suspended");
     // Repeating emits no second event.
     await store.json(["org", "suspend", id, "--yes"]);

@@ -71,7 +71,7 @@ export async function back(
   options: Partial<Parameters<typeof makeBackup>[0]> = {},
 ): Promise<MadeBackup> {
   return makeBackup({
-    place: await configOf(place),
+    location: await configOf(place),
     secret: serverSecret,
     path,
     clock: systemClock,

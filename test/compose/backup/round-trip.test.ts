@@ -53,7 +53,7 @@ eachStore("a backup", (store) => {
       ...(postgresUnavailableReason() === null ? [await places.postgres()] : []),
     ];
     for (const target of targets) {
-      const { kept, isVerified } = await restore(file, target);
+      const { formerName: kept, isVerified } = await restore(file, target);
       expect([kept, isVerified]).to.deep.equal([null, true]);
       const restored = await rowsOf(target, newestVersion);
       expect(asBackedUp(restored)).to.deep.equal({ ...rows, wallet_claims: skip(rows, 1_000) });
@@ -168,7 +168,7 @@ eachStore("a backup", (store) => {
     expect(cut).to.equal("Error: stopped");
     expect(await readdir(join(file, ".."))).to.deep.equal(["a.tar"]);
 
-    const { kept } = await restore(file, source);
+    const { formerName: kept } = await restore(file, source);
     expect((await rowsOf(source, newestVersion))["invoice_terms"]).not.to.deep.equal([]);
     if ("sqliteFile" in source) {
       expect(await rowsOf({ sqliteFile: kept ?? "" }, newestVersion)).to.deep.equal(before);
@@ -180,7 +180,7 @@ eachStore("a backup", (store) => {
       await former.close();
     }
     // The functions of triggers came along, so that the next one works too.
-    expect((await restore(file, source)).kept).not.to.equal(kept);
+    expect((await restore(file, source)).formerName).not.to.equal(kept);
   });
 
   it("contains every write that was acknowledged before it began, while others continue", async () => {

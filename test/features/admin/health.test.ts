@@ -5,7 +5,7 @@ import {
   networkHealth,
   providerHealth,
   worst,
-  type NetworkReading,
+  type NetworkFacts,
 } from "../../../src/features/admin/status/health.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { ProviderHealth } from "../../../src/platform/chain/state/provider-health.ts";
@@ -25,7 +25,7 @@ const state = {
   cursorTime: 0,
   disabledTokens: [],
 };
-const good: NetworkReading = {
+const good: NetworkFacts = {
   network: { blockTimeMs: 3 * second, pollMs: 3 * second, kind: { isSimulated: false } },
   provider: "https://node.example",
   state,
@@ -33,8 +33,8 @@ const good: NetworkReading = {
   alarms: 0,
   own: { problem: null, heldPayments: 0 },
 };
-const of = (changes: Partial<NetworkReading>) => networkHealth({ ...good, ...changes }, now);
-const withState = (changes: Partial<typeof state>, own: NetworkReading["own"] = null) =>
+const of = (changes: Partial<NetworkFacts>) => networkHealth({ ...good, ...changes }, now);
+const withState = (changes: Partial<typeof state>, own: NetworkFacts["own"] = null) =>
   of({ state: { ...state, ...changes }, own });
 
 describe("the health of a standby provider", () => {

@@ -5,7 +5,7 @@ import {
   bucketOf,
   bucketsMax,
   bucketsOf,
-  planReading,
+  planPeriod,
   TooManyBuckets,
 } from "../../../src/features/analytics/query.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
@@ -14,7 +14,7 @@ const start = Date.UTC(2026, 1, 27);
 const instant = fc.integer({ min: start, max: start + 5 * day });
 
 /** How often a moment is counted by a plan. */
-function timesCounted(plan: ReturnType<typeof planReading>, at: Instant): number {
+function timesCounted(plan: ReturnType<typeof planPeriod>, at: Instant): number {
   const sums = at >= plan.borders[0] && at < plan.borders[3] ? 1 : 0;
   const edges = plan.edges.filter(({ from, to }) => at >= from && at < to);
   return edges.reduce((times, { sign }) => times + sign, sums);
@@ -25,7 +25,7 @@ describe("The plan of a reading", () => {
     fc.assert(
       fc.property(instant, instant, instant, fc.array(instant), (one, other, now, moments) => {
         const period = { from: Math.min(one, other), to: Math.max(one, other) + 1 };
-        const plan = planReading(period, now);
+        const plan = planPeriod(period, now);
         const { from, to } = period;
         for (const at of [from - 1, from, to - 1, to, ...plan.borders, ...moments]) {
           const expected = at >= from && at < to ? 1 : 0;
@@ -38,7 +38,7 @@ describe("The plan of a reading", () => {
   it("has borders at whole hours and days, and edges of at most half an hour", () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 1, max: 5 * day }), (from, length) => {
-        const { borders, edges } = planReading({ from, to: from + length }, start + 99 * day);
+        const { borders, edges } = planPeriod({ from, to: from + length }, start + 99 * day);
         const [first, second, third, last] = borders;
         expect(borders).to.deep.equal([...borders].sort((one, two) => one - two));
         for (const border of borders) expect(border % hour).to.equal(0);
@@ -52,7 +52,7 @@ describe("The plan of a reading", () => {
 
   it("reads only sums at the end of a period that ends now", () => {
     const now = start + 2 * day + 25 * minute;
-    const { borders, edges } = planReading({ from: start, to: now }, now);
+    const { borders, edges } = planPeriod({ from: start, to: now }, now);
     expect(borders[3]).to.equal(start + 2 * day + hour);
     expect(edges[1]).to.deep.equal({ from: now, to: start + 2 * day + hour, sign: -1 });
   });

@@ -93,7 +93,7 @@ export async function openEstate(options: EstateOptions) {
 
   async function look(): Promise<void> {
     for (const { watcher } of networkReadersOf(app.app).values()) {
-      while (await watcher.look(() => Promise.resolve()));
+      while (await watcher.scan(() => Promise.resolve()));
     }
   }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { requireCheckout } from "../../../src/features/checkout/kept.ts";
+import { requireCheckout } from "../../../src/features/checkout/cache.ts";
 import { payOnSandbox, reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { verifySigned, type KeySet } from "../../../src/features/receipts/signed-text.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { batchReads } from "../../../src/features/checkout/kept.ts";
+import { batchReads } from "../../../src/features/checkout/cache.ts";
 
 interface Read {
   readonly keys: readonly string[];

@@ -5,19 +5,19 @@ import Router from "@koa/router";
 import Koa from "koa";
 import { createIdempotency } from "../../../src/http/pipeline/idempotency.ts";
 import {
-  answerProblems,
+  sendProblems,
   identifyRequest,
   mountPages,
   refuseMethods,
   secureHeaders,
-} from "../../../src/http/http.ts";
+} from "../../../src/http/middleware.ts";
 import type { RequestState } from "../../../src/http/pipeline/exchange.ts";
 import { mountOperations } from "../../../src/http/pipeline/mount.ts";
 import { createRateLimiter } from "../../../src/http/pipeline/rate-limits.ts";
-import { representAnswers } from "../../../src/http/representation.ts";
+import { representResponses } from "../../../src/http/representation.ts";
 import { checkoutOperations } from "../../../src/features/checkout/api.ts";
 import { checkoutPageToken } from "../../../src/features/checkout/checkouts.ts";
-import { keepCheckouts, keptCheckoutsOf } from "../../../src/features/checkout/kept.ts";
+import { makeCheckoutCache, checkoutCacheOf } from "../../../src/features/checkout/cache.ts";
 import { liveStreamsOf } from "../../../src/features/checkout/live.ts";
 import { renderProblemPage } from "../../../src/features/checkout/page/problem-page.ts";
 import type { CheckoutLedger, StoredCheckout } from "../../../src/features/checkout/store.ts";
@@ -293,7 +293,7 @@ export async function openLab(
     networks: { known: networks, enabled: world.enabled, enabledIds: [...networks.keys()] },
     baseUrl: () => `https://pay.example${options.basePath ?? ""}`,
   });
-  const kept = keepCheckouts(app, {
+  const kept = makeCheckoutCache(app, {
     versions(ids) {
       world.looks += 1;
       if (world.fault !== null) return Promise.reject(world.fault);
@@ -318,7 +318,7 @@ export async function openLab(
       return Promise.resolve(new Map(row === null ? [] : [[row.network, row]]));
     },
   });
-  keptCheckoutsOf.give(app, kept);
+  checkoutCacheOf.give(app, kept);
   const sandbox = networks.get("sandbox");
   sandboxOf.give(
     app,
@@ -355,13 +355,13 @@ export async function openLab(
     rateLimiter,
     logger: silentLogger,
     spend: null,
-    strictAnswers: true,
+    strictResponses: true,
   })(router);
   koa.use(identifyRequest({ ids: createIds(systemRandom), clock, trustedProxies: [] }));
   koa.use(secureHeaders());
-  koa.use(representAnswers());
+  koa.use(representResponses());
   koa.use(
-    answerProblems({
+    sendProblems({
       logger: silentLogger,
       baseUrl: () => "https://pay.example",
       problemPage: (problem) => renderProblemPage(app, problem),

@@ -257,7 +257,7 @@ describe("the open pages", () => {
       const { sent, sink } = listener();
       const close = live.watch(current as never, "1", sink);
       const look = async () => {
-        live.look();
+        live.compare();
         await settle();
         pauses.pop()?.[1]();
       };
@@ -306,11 +306,11 @@ describe("the open pages", () => {
       ] as const) {
         takesMs = lengthMs;
         reads = 0;
-        live.look();
+        live.compare();
         await settle();
         expect(reads).to.equal(1);
         // During the pause, any number of times is one.
-        for (let again = 0; again < 3; again += 1) live.look();
+        for (let again = 0; again < 3; again += 1) live.compare();
         await settle();
         expect(reads).to.equal(1);
         const [[ms, end] = [0, () => undefined], ...others] = pauses.splice(0);

@@ -261,7 +261,7 @@ eachStore("the golden event bodies", (store) => {
       const { signal } = new AbortController();
       while (await relay.run(signal));
       while (await deliverer.run(signal));
-      await deliverer.settled();
+      await deliverer.idle();
     };
     await made("/customers", { name: "Carol" });
     await send();

@@ -1,6 +1,6 @@
 // The upgrade of a store of an earlier version, whose invoices wait for rests that nobody can send.
 import { expect } from "chai";
-import { walletClaims } from "../../../src/features/wallets/table.ts";
+import { addressOwnerships } from "../../../src/features/wallets/table.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { migrate } from "../../../src/platform/database/schema.ts";
 import { expectStatus } from "../../support/app.ts";
@@ -150,7 +150,7 @@ eachStore("The upgrade of a store of schema 36", (store) => {
       await run([...toVersion40, ...statements].map((sql) => [sql] as const));
       await migrate(db, systemClock);
       const identity = String(walletAddress).slice(2).toLowerCase();
-      const claim = await db.findOne(walletClaims, "WHERE identity = $1", [identity]);
+      const claim = await db.findOne(addressOwnerships, "WHERE identity = $1", [identity]);
       return claim?.derivedState;
     };
     expect(await stateAfter()).to.equal("held");

@@ -1,8 +1,8 @@
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import type { AskedNetwork } from "../../../src/features/payments/hooks.ts";
-import { settleClaim } from "../../../src/features/payments/hash-claims/ledger.ts";
-import { applyChainDiff } from "../../../src/features/payments/ledger/save-transfers.ts";
+import { decideClaim } from "../../../src/features/payments/hash-claims/ledger.ts";
+import { applyChainDiff } from "../../../src/features/payments/ledger/apply-chain-diff.ts";
 import type {
   TimedLog,
   WindowDifference,
@@ -16,7 +16,7 @@ import {
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
 import type { Candidate } from "../../../src/features/payments/watcher/receipt-verifier.ts";
-import type { Guard } from "../../../src/features/payments/watcher/recorder.ts";
+import type { LeaseGuard } from "../../../src/features/payments/watcher/recorder.ts";
 import { createRefund, rejectRefund, sendRefund } from "../../../src/features/refunds/refunds.ts";
 import { examineRefunds } from "../../../src/features/refunds/verification/examiner.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/store.ts";
@@ -201,7 +201,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
   const refundExaminer = (receipt: ChainClient["receipt"], changes: Partial<AskedNetwork> = {}) => {
     const providers = [{ provider: "the only one", receipt } as ChainClient];
     const asked = { network, providers, ...changes };
-    return { examine: (guard: Guard) => examineRefunds(app, asked, guard) };
+    return { examine: (guard: LeaseGuard) => examineRefunds(app, asked, guard) };
   };
 
   return {
@@ -233,7 +233,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       await enter({ fresh: logs });
       const claim = claimOf({ id: invoiceId }, known(logs[0]).transactionHash);
       await db.write(testContext, (tx) =>
-        settleClaim(tx, app, clock.now(), network, claim, { logs, marks: [] }),
+        decideClaim(tx, app, clock.now(), network, claim, { logs, marks: [] }),
       );
       return known((await paymentsOf({ id: invoiceId })).at(-1));
     },

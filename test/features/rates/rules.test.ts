@@ -10,13 +10,13 @@ import {
   type PairState,
 } from "../../../src/features/rates/rules.ts";
 import { noRates } from "../../../src/platform/rates/plan.ts";
-import type { SourceAnswer } from "../../../src/platform/rates/source.ts";
+import type { SourceReply } from "../../../src/platform/rates/source.ts";
 
 const at = 1_800_000_000_000;
 const pair = { maxSpread: ratio(1n, 50n) };
-const given = (...texts: readonly string[]): SourceAnswer[] =>
+const given = (...texts: readonly string[]): SourceReply[] =>
   texts.map((text, place) => ({ source: `s${String(place)}`, rate: readRatio(text) }));
-const failing = (source: string): SourceAnswer => ({ source, fault: "its answer is HTML" });
+const failing = (source: string): SourceReply => ({ source, fault: "its answer is HTML" });
 const rateOf = ({ accepted }: PairState) => (accepted === null ? null : formatRate(accepted.rate));
 
 function check(before: PairState, text: string, now: number): PairState {
@@ -34,30 +34,30 @@ describe("rates from several sources", () => {
 
   it("require half of the sources, most of them close together", () => {
     const one = combine([...given("1.08"), failing("dead")], pair, at);
-    expect(one.reading?.sources).to.deep.equal(["s0"]);
+    expect(one.quote?.sources).to.deep.equal(["s0"]);
     expect(one.problem).to.equal("dead: its answer is HTML");
     const few = combine([...given("1.08"), failing("dead"), failing("gone")], pair, at);
-    expect(few.reading).to.equal(null);
+    expect(few.quote).to.equal(null);
     expect(few.problem).to.match(/dead.*gone.*too few/);
     const liar = combine(given("1.08", "1.081", "9.9"), pair, at);
-    expect(liar.reading).to.deep.include({ sources: ["s0", "s1"], rate: readRatio("1.0805") });
+    expect(liar.quote).to.deep.include({ sources: ["s0", "s1"], rate: readRatio("1.0805") });
     expect(liar.problem).to.equal("s2: 9.9 is far from the others");
     const split = combine(given("1.00", "1.50"), pair, at);
-    expect(split.reading).to.equal(null);
+    expect(split.quote).to.equal(null);
     expect(split.problem).to.include("disagree");
-    expect(combine([failing("dead")], pair, at).reading).to.equal(null);
+    expect(combine([failing("dead")], pair, at).quote).to.equal(null);
     expect(combine([], pair, at)).to.deep.equal({
       reading: null,
       problem: "too few sources responded",
     });
     const half = combine([...given("1.08", "1.08"), failing("dead"), failing("gone")], pair, at);
-    expect(half.reading?.sources).to.deep.equal(["s0", "s1"]);
+    expect(half.quote?.sources).to.deep.equal(["s0", "s1"]);
     const even = combine(given("1.00", "1.00", "1.50", "1.50"), pair, at);
-    expect([even.reading, even.problem?.split("; ").length]).to.deep.equal([null, 5]);
+    expect([even.quote, even.problem?.split("; ").length]).to.deep.equal([null, 5]);
     const around = ["0.50", "1.00", "1.00", "1.50"];
-    expect(combine(given(...around), pair, at).reading).to.equal(null);
+    expect(combine(given(...around), pair, at).quote).to.equal(null);
     const most = combine(given(...around, "1.00"), pair, at);
-    expect(most.reading?.rate).to.deep.equal(readRatio("1.00"));
+    expect(most.quote?.rate).to.deep.equal(readRatio("1.00"));
     expect(combine(given("1.08", "1.08"), pair, at)).to.deep.equal({
       reading: { rate: readRatio("1.08"), sources: ["s0", "s1"], at },
       problem: null,

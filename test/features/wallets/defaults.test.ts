@@ -69,7 +69,7 @@ eachStore("default wallets", (store) => {
   async function placesOn(network: string): Promise<readonly Id<"wallet">[]> {
     const all = await listDefaultWallets(shop.app, shop.organizationId);
     const found = all.find((each) => each.network === network);
-    return (found?.places ?? []).map(({ walletId }) => walletId);
+    return (found?.wallets ?? []).map(({ walletId }) => walletId);
   }
   const refused = async (network = "tron") => (await refusal(shop.create({ network }))).code;
 

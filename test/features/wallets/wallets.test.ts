@@ -20,7 +20,7 @@ import {
 import { continueIndexes } from "../../../src/features/wallets/after-restore.ts";
 import { hasWideGap } from "../../../src/features/wallets/rules.ts";
 import { organizations } from "../../../src/features/organizations/store.ts";
-import { walletClaims, wallets } from "../../../src/features/wallets/table.ts";
+import { addressOwnerships, wallets } from "../../../src/features/wallets/table.ts";
 import { deriveAddress, formatAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { evmKind } from "../../../src/platform/chain/evm/kind.ts";
 import { tronKind } from "../../../src/platform/chain/tron/kind.ts";
@@ -204,7 +204,7 @@ eachStore("the wallets API", (store) => {
       expect(JSON.stringify([problem.message, problem.errors])).not.to.include(pasted);
     }
     expect(await db.find(wallets, "")).to.deep.equal([]);
-    expect(await db.find(walletClaims, "")).to.deep.equal([]);
+    expect(await db.find(addressOwnerships, "")).to.deep.equal([]);
   });
 
   it("refuses addresses at which funds would be lost", async () => {
@@ -357,7 +357,7 @@ eachStore("the wallets API", (store) => {
     const claim = (from: number, to: number) =>
       db.write(testContext, (tx) =>
         tx.insertMany(
-          walletClaims,
+          addressOwnerships,
           Array.from({ length: to - from }, (_, place) => ({
             family: "evm",
             identity: deriveAddress(xpubs.first, from + place),
@@ -420,7 +420,7 @@ eachStore("the wallets API", (store) => {
       await db.write(testContext, async (tx) => {
         for (const [place, { identity }] of keys.entries()) {
           const nextIndex = indexes[place] ?? 0;
-          await tx.update(walletClaims, { nextIndex }, "WHERE identity = $1", [identity]);
+          await tx.update(addressOwnerships, { nextIndex }, "WHERE identity = $1", [identity]);
         }
         await continueIndexes(tx, null);
       });

@@ -856,7 +856,7 @@ eachStore("webhook deliveries", (store) => {
     const claimed = (await here.deliveries()).filter(({ status }) => status === "in_progress");
     expect(claimed).to.have.length(256);
     record();
-    await deliverer.settled();
+    await deliverer.idle();
     const done = (await here.deliveries()).filter(({ status }) => status === "succeeded");
     expect(done).to.have.length(answers.length);
   });
@@ -871,7 +871,7 @@ eachStore("webhook deliveries", (store) => {
     const signal = new AbortController().signal;
     const attempted = async (): Promise<number> => {
       await deliverer.run(signal);
-      await deliverer.settled();
+      await deliverer.idle();
       const failed = (await here.deliveries()).filter((each) => each.status === "failed");
       for (const each of failed) {
         expect((each.dueAt ?? 0) - here.clock.now()).to.be.within(minute, 72 * second);
@@ -966,7 +966,7 @@ eachStore("webhook deliveries", (store) => {
       const turn = async (): Promise<void> => {
         const signal = new AbortController().signal;
         const started = await Promise.all(servers.map((each) => each.run(signal)));
-        await Promise.all(servers.map((each) => each.settled()));
+        await Promise.all(servers.map((each) => each.idle()));
         if (started.some(Boolean)) await turn();
       };
       for (let tried = 1; tried <= 20; tried += 1) {
@@ -1021,7 +1021,7 @@ eachStore("webhook deliveries", (store) => {
       const turn = async (): Promise<void> => {
         const signal = new AbortController().signal;
         const started = await Promise.all(servers.map((each) => each.run(signal)));
-        await Promise.all(servers.map((each) => each.settled()));
+        await Promise.all(servers.map((each) => each.idle()));
         if (started.some(Boolean)) await turn();
       };
       const early = target.requests.length;
@@ -1058,7 +1058,7 @@ eachStore("webhook deliveries", (store) => {
       await testWebhookEndpoint(here.app, testContext, here.shop, id);
       const server = here.deliverer();
       await server.run(new AbortController().signal);
-      await server.settled();
+      await server.idle();
       const late = (await here.deliveries()).filter((each) => (each.dueAt ?? 0) >= dueAt);
       expect(late).to.have.length(0);
     },
@@ -1163,7 +1163,7 @@ eachStore("webhook deliveries", (store) => {
       [here.deliverer(), here.deliverer()].map(async (each) => {
         while ((await here.deliveries()).some(({ dueAt }) => dueAt !== null)) {
           await each.run(signal);
-          await each.settled();
+          await each.idle();
         }
       }),
     );
@@ -1208,7 +1208,7 @@ eachStore("webhook deliveries", (store) => {
 
     // The first one wakes up at last: what it says under its old lease counts nothing.
     await target.close();
-    await dead.settled();
+    await dead.idle();
     expect((await here.deliveries())[0]).to.deep.equal(delivered);
     expect(await db.find(webhookAttempts, "")).to.have.length(1);
     expect((await db.find(webhookEndpoints, ""))[0]).to.include(notFailing);
@@ -1230,7 +1230,7 @@ eachStore("webhook deliveries", (store) => {
       (count) => count === 1,
     );
     isHanging = false;
-    await here.deliverer().reclaim();
+    await here.deliverer().endLeases();
     await here.deliver();
     expect((await here.deliveries())[0]).to.include({ status: "succeeded", attempts: 1 });
   });

@@ -192,7 +192,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
     },
     async deliver() {
       await installation.relay();
-      while (await first.run(new AbortController().signal)) await first.settled();
+      while (await first.run(new AbortController().signal)) await first.idle();
     },
     deliveries: () => db.find(webhookDeliveries, "ORDER BY id"),
     async endpoint(port, eventTypes = []) {

@@ -127,7 +127,7 @@ eachStore("the slots of webhooks", (store) => {
     for (let round = 0; round < 4; round += 1) {
       await emitMany(greedy, 1);
       await fill(deliverer);
-      await deliverer.settled();
+      await deliverer.idle();
     }
     greedy.isHeld = true;
     await emitMany(greedy, 40);
@@ -175,7 +175,7 @@ eachStore("the slots of webhooks", (store) => {
     await new Promise((resolve) => setTimeout(resolve, slowMs));
     greedy.answer();
     late.answer();
-    await deliverer.settled();
+    await deliverer.idle();
     await openRequests(deliverer, greedy, 32);
     await deliver(deliverer, late);
     await deliver(deliverer, quick);

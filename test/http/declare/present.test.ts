@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { z } from "zod";
-import { datetime, moneyAnswer, presentRow } from "../../../src/http/declare/record.ts";
+import { datetime, moneyText, presentRow } from "../../../src/http/declare/record.ts";
 
 const Shown = z.object({
   id: z.string(),
-  total: moneyAnswer(),
+  total: moneyText(),
   events: z.array(z.string()).meta({ description: "The events." }),
   createdAt: datetime(),
   endedAt: datetime().nullable(),

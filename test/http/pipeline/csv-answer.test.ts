@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
-import { sendCsv } from "../../../src/http/pipeline/answer.ts";
+import { sendCsv } from "../../../src/http/pipeline/respond.ts";
 import type { Exchange, RequestState } from "../../../src/http/pipeline/exchange.ts";
 import type { CsvCell } from "../../../src/kernel/csv.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import {
   createIdempotency,
-  pruneKeptAnswers,
+  pruneResponses,
   type IdempotentRequest,
 } from "../../../src/http/pipeline/idempotency.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
@@ -479,10 +479,10 @@ eachStore("stored responses", (store) => {
     const key = freshKey();
     const first = await found(app, merchant, key);
     clock.advance(24 * hour - minute);
-    await pruneKeptAnswers(app.app.db, clock.now(), testContext);
+    await pruneResponses(app.app.db, clock.now(), testContext);
     expect((await found(app, merchant, key)).text).to.equal(first.text);
     clock.advance(2 * minute);
-    expect(await pruneKeptAnswers(app.app.db, clock.now(), testContext)).to.equal(false);
+    expect(await pruneResponses(app.app.db, clock.now(), testContext)).to.equal(false);
     const next = await found(app, merchant, key, "Another");
     expect(next.status).to.equal(201);
     expect(next.headers.get("Idempotent-Replayed")).to.equal(null);

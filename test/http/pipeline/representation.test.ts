@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { request, type IncomingMessage } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { approvedMerchant, expectStatus, password, type Person } from "../../support/app.ts";
-import { representAnswers } from "../../../src/http/representation.ts";
+import { representResponses } from "../../../src/http/representation.ts";
 import { describedOperation, expectDeclared } from "../../support/declared.ts";
 import { anyServed } from "../../support/served.ts";
 
@@ -256,7 +256,7 @@ describe("a compressed form that is kept", () => {
         set: () => undefined,
         vary: () => undefined,
       };
-      await representAnswers()(ctx as never, () => Promise.resolve());
+      await representResponses()(ctx as never, () => Promise.resolve());
       const kept = forms[encoding];
       expect(ctx.body).to.equal(kept);
       expect(decoders[encoding](kept ?? Buffer.alloc(0))).to.equal("x".repeat(2_000));

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { answerProblems } from "../../../src/http/http.ts";
+import { sendProblems } from "../../../src/http/middleware.ts";
 import type { Exchange } from "../../../src/http/pipeline/exchange.ts";
 import { createLogger } from "../../../src/platform/logger/index.ts";
 import { startApp } from "../../support/app.ts";
@@ -31,7 +31,7 @@ anyStore("the log of requests", (store) => {
   it("says to restart the server if a part of the program is gone", async () => {
     const lines: Record<string, unknown>[] = [];
     const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
-    const answer = answerProblems({
+    const answer = sendProblems({
       logger: createLogger({ level: "error", destination: { write } }),
       baseUrl: () => "https://till.example",
       problemPage: () => null,

@@ -9,7 +9,7 @@ import { expect } from "chai";
 import pg from "pg";
 import { openDatabase, openForReading } from "../../../src/platform/database/open.ts";
 import { migrate } from "../../../src/platform/database/schema.ts";
-import { openPostgresDraft } from "../../../src/platform/database/postgres/draft.ts";
+import { openNewPostgres } from "../../../src/platform/database/postgres/new-store.ts";
 import { openSnapshot } from "../../../src/platform/database/transfer/rows.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { endWithThisProcess } from "../../support/programs/guard.ts";
@@ -187,8 +187,8 @@ max_client_conn = 200
     expect(reader.pending).to.deep.equal([]);
     await reader.close();
     await db.close();
-    const draft = await openPostgresDraft(url, silent);
-    const second = await openPostgresDraft(url, silent).catch(String);
+    const draft = await openNewPostgres(url, silent);
+    const second = await openNewPostgres(url, silent).catch(String);
     expect(second).to.include("Another restore");
     await migrate(draft.db, systemClock);
     const kept = await draft.replace(

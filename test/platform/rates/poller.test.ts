@@ -28,7 +28,7 @@ describe("the shipped sources of rates", () => {
     createPoller({
       plan: of,
       clock,
-      asking: { fetch, signal: new AbortController().signal, answerMs },
+      asking: { fetch, signal: new AbortController().signal, replyMs: answerMs },
     });
   const pairOf = (name: string) => {
     const pair = plan.pairs.find((each) => each.name === name);
@@ -43,13 +43,13 @@ describe("the shipped sources of rates", () => {
     expect(asked()).to.deep.equal([1, 1, 1]);
     expect(sources.lastHeaders()).to.include({ accept: "application/json", "user-agent": "till" });
     for (const pair of plan.pairs) {
-      const answers = own.answersOf(pair);
+      const answers = own.repliesOf(pair);
       expect(answers.map(({ source }) => source)).to.deep.equal([...kinds]);
       for (const answer of answers) expect(answer, pair.name).to.have.property("rate");
     }
     const shown = (name: string) =>
       own
-        .answersOf(pairOf(name))
+        .repliesOf(pairOf(name))
         .map((answer) => ("rate" in answer ? formatRate(answer.rate) : ""));
     // 1 ÷ 0.867528, 1 ÷ 156.72 and 1 ÷ 42.448
     expect(shown("EUR/USD")).to.deep.equal(Array(3).fill("1.152700546841"));
@@ -96,7 +96,7 @@ describe("the shipped sources of rates", () => {
     sources.set("coinbase", {});
     now += hour;
     await own.poll("due");
-    expect(own.answersOf(pairOf("EUR/USD"))[0]).to.have.property("rate");
+    expect(own.repliesOf(pairOf("EUR/USD"))[0]).to.have.property("rate");
     now += 5 * minute;
     expect(own.isDue(now)).to.equal(true);
   });
@@ -130,7 +130,7 @@ describe("the shipped sources of rates", () => {
     sources.set("er-api", { body: error });
     await own.poll("due");
     const faults = () =>
-      own.answersOf(pairOf("EUR/USD")).map((answer) => ("fault" in answer ? answer.fault : "none"));
+      own.repliesOf(pairOf("EUR/USD")).map((answer) => ("fault" in answer ? answer.fault : "none"));
     expect(faults()).to.deep.equal([
       "no answer within 300 ms",
       "its answer is HTML",
@@ -146,7 +146,7 @@ describe("the shipped sources of rates", () => {
       'its rate is dated "1700000000", too far from today',
     ]);
     // A source without one currency still serves the others.
-    expect(own.answersOf(pairOf("GBP/USD"))[1]).to.have.property("rate");
+    expect(own.repliesOf(pairOf("GBP/USD"))[1]).to.have.property("rate");
     expect(own.nextAt(pairOf("GBP/USD"))).to.equal(now + minute);
   });
 

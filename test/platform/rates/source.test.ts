@@ -5,9 +5,9 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { readRatio, ratio } from "../../../src/kernel/money/ratio.ts";
 import {
-  loadAnswer,
+  loadReply,
   parseExactJson,
-  readAnswer,
+  readReply,
   SourceFault,
   type RateFetch,
 } from "../../../src/platform/rates/source.ts";
@@ -52,7 +52,7 @@ function answering(
 
 async function ask(fetch: RateFetch, of: RateSource = source, about = pair) {
   const signal = new AbortController().signal;
-  return readAnswer(await loadAnswer(of.url, at, { fetch, signal }), of, about, at);
+  return readReply(await loadReply(of.url, at, { fetch, signal }), of, about, at);
 }
 
 async function fault(fetch: RateFetch, of = source): Promise<string> {

@@ -68,7 +68,7 @@ export async function openLibrary(
     place,
     background: false,
     clock,
-    outside: { strictAnswers: false },
+    outside: { strictResponses: false },
     settings: { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" },
   });
   const isFilled = notesFile !== undefined && existsSync(notesFile);

@@ -44,7 +44,7 @@ const batchMax = 500;
 const ids = createIds(systemRandom);
 const options = JSON.parse(process.argv[2] ?? "{}") as AppOptions;
 const metrics = createPrometheus({ version: "0", logger: silentLogger });
-const here = await startApp({ ...options, outside: { metrics, strictAnswers: false } });
+const here = await startApp({ ...options, outside: { metrics, strictResponses: false } });
 const { db, background } = here.app;
 const journal = createJournal({
   ids,

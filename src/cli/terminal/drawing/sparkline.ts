@@ -46,10 +46,10 @@ export function fitTrend(values: readonly string[], width: number): string {
   const columns = skipped.split("");
   const each = Math.ceil(columns.length / Math.max(1, width));
   if (each <= 1) return skipped;
-  return Array.from({ length: Math.ceil(columns.length / each) }, (_column, place) =>
+  return Array.from({ length: Math.ceil(columns.length / each) }, (_column, index) =>
     // The signs are in the order of their heights, except for that of a stretch, which is lower than all.
     columns
-      .slice(place * each, (place + 1) * each)
+      .slice(index * each, (index + 1) * each)
       .reduce((most, sign) => (sign > most ? sign : most)),
   ).join("");
 }

@@ -39,8 +39,8 @@ export function columnsOfTexts(
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): TableColumn[] {
-  return head.map((title, place) => {
-    const cells = rows.map((row) => row[place] ?? "");
+  return head.map((title, index) => {
+    const cells = rows.map((row) => row[index] ?? "");
     return { title, kind: kindOf(title.toLowerCase(), cells), cells };
   });
 }
@@ -60,14 +60,14 @@ export function drawTable(columns: readonly TableColumn[], style: Style): DrawnT
   if (fitted === null) return { text: drawRecords(columns, style), dropped: [] };
   const blocks = fitted.columns.map(({ column: { cells, raw, title, kind }, width: own }) => {
     const shown = kind === "bar" ? drawBars(cells, own) : cells;
-    const paint = (cell: string, place: number) =>
-      kind === "status" && hasColor ? colored(cell, raw[place] ?? "") : cell;
+    const paint = (cell: string, index: number) =>
+      kind === "status" && hasColor ? colored(cell, raw[index] ?? "") : cell;
     return [
       bold(hasColor)(breakWords(title, own)),
-      ...shown.map((cell, place) => paint(breakWords(cell, own), place)),
+      ...shown.map((cell, index) => paint(breakWords(cell, own), index)),
     ];
   });
-  const rows = (blocks[0] ?? []).map((_cell, place) => blocks.map((cells) => cells[place] ?? ""));
+  const rows = (blocks[0] ?? []).map((_cell, index) => blocks.map((cells) => cells[index] ?? ""));
   const text = layOut(rows, {
     colWidths: fitted.columns.map(({ width: own, isNarrow }) => (isNarrow ? own : null)),
     colAligns: fitted.columns.map(({ column: { kind } }) =>
@@ -147,20 +147,20 @@ export function skipEmptyRows(columns: readonly TableColumn[]): TableColumn[] {
   const count = columns[0]?.cells.length ?? 0;
   const isEmpty = (row: number) =>
     numbers.length > 0 && numbers.every(({ cells }) => /^0(\.0+)?( |$)/.test(cells[row] ?? ""));
-  const kept: (number | { readonly skipped: number })[] = [];
+  const rows: (number | { readonly skipped: number })[] = [];
   for (let row = 0; row < count;) {
     let end = row;
     while (end < count && isEmpty(end)) end += 1;
     const isSkipped = end - row >= emptyRowsMin;
-    if (isSkipped) kept.push({ skipped: end - row });
-    else kept.push(row);
+    if (isSkipped) rows.push({ skipped: end - row });
+    else rows.push(row);
     row = isSkipped ? end : row + 1;
   }
-  return columns.map((column, place) => ({
+  return columns.map((column, index) => ({
     ...column,
-    cells: kept.map((row) => {
+    cells: rows.map((row) => {
       if (typeof row === "number") return column.cells[row] ?? "";
-      return place === 0 ? `… ${String(row.skipped)} without any` : "";
+      return index === 0 ? `… ${String(row.skipped)} without any` : "";
     }),
   }));
 }
@@ -189,9 +189,9 @@ function fitTable<Column extends TableColumn>(columns: readonly Column[], width:
   const left = [...columns];
   while (total(left.map(leastWidth)) > width) {
     if (left.length <= 1) return null;
-    const ranks = left.map((column, place) => (place === 0 ? -1 : rankOf(column)));
-    const place = ranks.lastIndexOf(Math.max(...ranks));
-    left.splice(place, 1);
+    const ranks = left.map((column, index) => (index === 0 ? -1 : rankOf(column)));
+    const index = ranks.lastIndexOf(Math.max(...ranks));
+    left.splice(index, 1);
   }
   const dropped = columns.filter((column) => !left.includes(column)).map(({ title }) => title);
   return { columns: shareOut(left, width), dropped };
@@ -211,8 +211,8 @@ function shareOut<Column extends TableColumn>(columns: readonly Column[], width:
   const byNeed = wishes
     .map((wish) => ({ wish, need: fullWidth(wish.column) - wish.width }))
     .sort((one, other) => one.need - other.need);
-  for (const [place, { wish, need }] of byNeed.entries()) {
-    const given = Math.min(need, Math.floor(rest / (byNeed.length - place)));
+  for (const [index, { wish, need }] of byNeed.entries()) {
+    const given = Math.min(need, Math.floor(rest / (byNeed.length - index)));
     wish.width += given;
     wish.isNarrow = given < need;
     rest -= given;

@@ -20,7 +20,7 @@ export function worst(checks: readonly Check[]): Health {
 }
 
 /** Facts about how a network is being read. */
-export interface NetworkReading {
+export interface NetworkFacts {
   readonly network: Pick<Network, "blockTimeMs" | "pollMs"> & {
     readonly kind: Pick<NetworkKind, "isSimulated">;
   };
@@ -45,8 +45,8 @@ const downAfter = 5 * minute;
 const lagMax = 1 * minute;
 
 /** Evaluates whether a network is being read, and how far behind. */
-export function networkHealth(reading: NetworkReading, now: Instant): Check {
-  const { network, provider, state, isWatched, own } = reading;
+export function networkHealth(facts: NetworkFacts, now: Instant): Check {
+  const { network, provider, state, isWatched, own } = facts;
   if (provider === null) return down("No provider is configured.");
   if (!isWatched) {
     const last = state === null ? "It was never read." : `It was last read ${ago(state, now)}.`;
@@ -60,21 +60,21 @@ export function networkHealth(reading: NetworkReading, now: Instant): Check {
   if (silence > Math.max(silenceMax, pollsMax * network.pollMs)) {
     return degraded(`It was last read ${ago(state, now)}.`);
   }
-  const trouble = troubleOf(reading, state, now);
+  const trouble = troubleOf(facts, state, now);
   const lag = `read ${ago(state, now)}, ${String(lagOf(state))} blocks behind`;
   return trouble === null ? { status: "ok", message: lag } : degraded(`${trouble}; ${lag}`);
 }
 
-function troubleOf(reading: NetworkReading, state: NetworkState, now: Instant): string | null {
-  const { network, own } = reading;
+function troubleOf(facts: NetworkFacts, state: NetworkState, now: Instant): string | null {
+  const { network, own } = facts;
   const held = own?.heldPayments ?? 0;
   if (held > 0) return `the providers disagree about ${String(held)} payments`;
   if (state.disabledTokens.length > 0) {
     return `tokens disabled because their contracts have different decimals: ${state.disabledTokens.join(", ")}`;
   }
   if (lagOf(state) * network.blockTimeMs > lagMax) return "catching up with the chain";
-  if (reading.alarms > 0) {
-    const count = reading.alarms === 1 ? "1 open alarm" : `${String(reading.alarms)} open alarms`;
+  if (facts.alarms > 0) {
+    const count = facts.alarms === 1 ? "1 open alarm" : `${String(facts.alarms)} open alarms`;
     return `${count}, see till chain status`;
   }
   // A simulated network may make blocks on command only.

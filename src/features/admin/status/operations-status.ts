@@ -4,7 +4,7 @@ import { hour, minute, second, toIso, type Instant } from "../../../kernel/clock
 import { Problem } from "../../../kernel/errors.ts";
 import { formatMoney, money, tokenAsset } from "../../../kernel/money/money.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
-import { claimedHead, headBroken, oldestUnsealed, readHead } from "../../../platform/audit/head.ts";
+import { unverifiedHead, headBroken, oldestUnsealed, readHead } from "../../../platform/audit/head.ts";
 import { readBackupRecord, type BackupRecord } from "../../../platform/backup/history.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/provider-health.ts";
@@ -63,7 +63,7 @@ export async function readOperationsStatus(
   const report = await runChecks(app, context);
   const checkedAt = app.clock.now();
   const backlogs = await readBacklogs(app.db, checkedAt);
-  const auditHead = await claimedHead(app.db);
+  const auditHead = await unverifiedHead(app.db);
   return { ...report, ...backlogs, auditHead, checkedAt, infrastructure: overall(report) };
 }
 
@@ -208,7 +208,7 @@ export async function providerStatuses(
     const [first = "none"] = names;
     const read = inUse !== undefined && names.includes(inUse) ? inUse : first;
     const isWatched = held.has(lease);
-    const reading = networkHealth(
+    const health = networkHealth(
       {
         network,
         provider: watcher === undefined ? null : read,
@@ -219,9 +219,9 @@ export async function providerStatuses(
       },
       now,
     );
-    if (watcher === undefined) return [{ network: id, provider: read, ...reading }];
+    if (watcher === undefined) return [{ network: id, provider: read, ...health }];
     return names.map((provider) => {
-      if (provider === read) return { network: id, provider, ...reading };
+      if (provider === read) return { network: id, provider, ...health };
       const row = rows.find(({ health }) => health.provider === provider) ?? null;
       return { network: id, provider, ...providerHealth(row, isWatched, now) };
     });

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { toIso, type Instant } from "../../../kernel/clock.ts";
-import { claimedHead } from "../../../platform/audit/head.ts";
+import { unverifiedHead } from "../../../platform/audit/head.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { jobDepths, type QueueDepth } from "../../../platform/jobs/queue.ts";
 import { deliveryBacklog, type DeliveryBacklog } from "../../webhooks/delivery/backlog.ts";
@@ -32,7 +32,7 @@ export async function storedOperationsStatus(
   const [{ report, checkedAt }, backlogs, auditHead] = await Promise.all([
     readLastReport(reader, now),
     readBacklogs(reader, now),
-    claimedHead(reader),
+    unverifiedHead(reader),
   ]);
   return {
     ...report,

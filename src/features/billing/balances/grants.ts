@@ -75,8 +75,8 @@ export async function sumUsableCredits(
   );
 }
 
-/** Gives an organization a credit. @throws the errors of `readCredit` */
-export function giveCredit(
+/** Adds a credit that was asked for to an organization. @throws the errors of `readCredit` */
+export function addCredit(
   app: App,
   context: WriteContext,
   organizationId: OrganizationId,

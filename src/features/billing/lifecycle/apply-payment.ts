@@ -46,7 +46,7 @@ export async function applyPlatformPayments(
     const came = allCollected.get(invoice.id) ?? [];
     const { confirmed } = receivedAt(came);
     const lines = allLines.get(invoice.id) ?? [];
-    const stands = await settleStatus(tx, app, at, invoice, lines, confirmed);
+    const stands = await updateStatus(tx, app, at, invoice, lines, confirmed);
     await creditSurplus(tx, app, at, stands, rows, confirmed);
     // A reorganization may have reopened the checkout of a void invoice that was paid. Its other collection invoices are
     // paid or were withdrawn, which stays so: only those of `rows` are locked.
@@ -60,7 +60,7 @@ export async function applyPlatformPayments(
 }
 
 /** Marks an invoice as paid, or as open again, by the confirmed payments. */
-async function settleStatus(
+async function updateStatus(
   tx: Tx,
   app: InTx,
   at: Instant,

@@ -298,13 +298,13 @@ function reminders(state: LifecycleState): Transition[] {
   return state.invoices.flatMap((invoice): Transition[] => {
     if (state.inFlight.has(invoice.id)) return [];
     const times = reminderDays.map((days) => invoice.dueAt + days * day);
-    const isComing = (at: Instant, place: number) =>
-      place >= invoice.remindersSent && at > invoice.issuedAt;
-    const passed = times.findLastIndex((at, place) => isComing(at, place) && at <= state.now);
-    const place = passed === -1 ? times.findIndex(isComing) : passed;
-    const at = times[place];
+    const isComing = (at: Instant, index: number) =>
+      index >= invoice.remindersSent && at > invoice.issuedAt;
+    const passed = times.findLastIndex((at, index) => isComing(at, index) && at <= state.now);
+    const index = passed === -1 ? times.findIndex(isComing) : passed;
+    const at = times[index];
     if (at === undefined) return [];
-    return [{ kind: "reminded", at, invoiceId: invoice.id, remindersSent: place + 1 }];
+    return [{ kind: "reminded", at, invoiceId: invoice.id, remindersSent: index + 1 }];
   });
 }
 

@@ -230,7 +230,7 @@ const beatEvery = minute / 2;
 /** A longer gap between heartbeats counts as downtime: nobody could pay, or see that an invoice is due. */
 const downtimeMin = 5 * minute;
 /** Added to the extension of due dates: payments during the downtime are in blocks that must still be read. */
-const readingTime = 10 * minute;
+const readAllowance = 10 * minute;
 
 /**
  * Stores a heartbeat. After downtime, extends the due date of each unpaid platform invoice by the time during which it
@@ -250,7 +250,7 @@ export async function recordHeartbeat({ db, clock }: App, context: WriteContext)
           `UPDATE platform_invoices SET version = version + 1, updated_at = $2,
            due_at = due_at + $3 + ($2 - CASE WHEN issued_at > $1 THEN issued_at ELSE $1 END)
          WHERE status IN ('open', 'past_due')`,
-          [last, now, readingTime],
+          [last, now, readAllowance],
         );
       }
       const changed = await tx.update(

@@ -7,12 +7,12 @@ import {
   line,
   listRecord,
   money,
-  moneyAnswer,
+  moneyText,
   presentRow,
   record,
   requestRecord,
   responseRecord,
-  signedMoneyAnswer,
+  signedMoneyText,
 } from "../../../http/declare/record.ts";
 import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
 import {
@@ -65,8 +65,8 @@ export type GiveCreditInput = z.output<typeof ApplyAdminCreditRequest>;
 export const AdminCreditRecord = responseRecord("AdminCredit", {
   id: id("credit"),
   organizationId: id("organization"),
-  amount: moneyAnswer(),
-  remaining: moneyAnswer(),
+  amount: moneyText(),
+  remaining: moneyText(),
   currency: z.string(),
   reason: z.string(),
   status: z.enum(["available", "consumed", "expired"]),
@@ -177,7 +177,7 @@ export type GiveAdjustmentInput = z.output<typeof CreateAdminManualAdjustmentReq
 export const AdminManualAdjustmentRecord = responseRecord("AdminManualAdjustment", {
   id: id("adjustment"),
   organizationId: id("organization"),
-  amount: signedMoneyAnswer(),
+  amount: signedMoneyText(),
   currency: z.string(),
   description: z.string(),
   status: z.enum(["pending", "invoiced"]),

@@ -69,7 +69,7 @@ export async function previewPlatformInvoices(
     if (one.status === "suspended" || one.status === "canceled") continue;
     // It ends with the current period, so no invoice follows.
     if (one.cancelAt !== null) continue;
-    // A write transaction, because the draft locks rows; it changes nothing.
+    // A write transaction, because computing it locks rows; it changes nothing.
     const name = names.get(one.organizationId) ?? "";
     data.push(await db.write(context, (tx) => previewOne(tx, app, one, name)));
   }

@@ -195,7 +195,7 @@ async function payInvoices(app: App, habit: PaymentHabit, organizationId: Scope)
     );
   for await (const owed of batchesOf(batchMax, read, ({ id }) => id)) {
     const twinIds = owed.flatMap(({ twinId }) => twinId ?? []);
-    await settle(app, twinIds, ({ payableAmount, seenAmount }) => {
+    await settleReceived(app, twinIds, ({ payableAmount, seenAmount }) => {
       const whole = payableAmount ?? 0n;
       return seenAmount > whole ? seenAmount : whole;
     });
@@ -215,7 +215,7 @@ async function confirmCollected(app: App, organizationId: Scope): Promise<void> 
       [after, ...(organizationId === null ? [] : [organizationId])],
     );
   for await (const seen of batchesOf(batchMax, read, ({ id }) => id)) {
-    await settle(
+    await settleReceived(
       app,
       seen.map(({ id }) => id),
       ({ seenAmount }) => seenAmount,
@@ -224,7 +224,7 @@ async function confirmCollected(app: App, organizationId: Scope): Promise<void> 
 }
 
 /** Settles collection invoices of which `receivedOf` has been received and confirmed, in the token's smallest unit. */
-async function settle(
+async function settleReceived(
   app: App,
   ids: readonly Id<"invoice">[],
   receivedOf: (invoice: InvoiceRow) => bigint,

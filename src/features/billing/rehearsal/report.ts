@@ -117,7 +117,7 @@ const entries = `
     FROM events WHERE id > $2 AND type = 'usage.threshold_reached'`;
 
 interface Entry {
-  readonly place: string;
+  readonly cursor: string;
   readonly at: Instant;
   readonly organizationId: string;
   readonly event: string;
@@ -139,7 +139,7 @@ export async function* rehearsedEvents(
        ORDER BY place LIMIT ${String(pageSize)}`,
       [`aud_${after}`, `evt_${after}`, ...values],
     );
-  for await (const rows of batchesOf(pageSize, read, ({ place }) => place)) {
+  for await (const rows of batchesOf(pageSize, read, ({ cursor }) => cursor)) {
     const names = await namesOf(
       reader,
       rows.map((row) => row.organizationId),

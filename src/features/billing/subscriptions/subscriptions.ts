@@ -98,8 +98,8 @@ export async function changePlan(
 ): Promise<SubscriptionView> {
   try {
     return await withLockedSubscription(app, context, organizationId, async (tx, locked) => {
-      const kept = locked === null ? null : keptTerms(locked.subscription, planId);
-      const terms = kept ?? termsOf(planOf(app, planId));
+      const known = locked === null ? null : ownTerms(locked.subscription, planId);
+      const terms = known ?? termsOf(planOf(app, planId));
       if (locked === null) throw noSubscription();
       expect?.(await viewSubscription(tx, app, locked.subscription));
       const changed = await schedulePlan(tx, app, app.clock.now(), locked, terms);
@@ -277,7 +277,7 @@ function planOf({ config }: App, planId: string): Plan {
 /**
  * Returns the terms of the current or the pending plan, which stay valid even if the catalog no longer has the plan.
  */
-function keptTerms({ terms, pendingTerms }: SubscriptionRow, planId: string): Terms | null {
+function ownTerms({ terms, pendingTerms }: SubscriptionRow, planId: string): Terms | null {
   if (terms.id === planId) return terms;
   return pendingTerms?.id === planId ? pendingTerms : null;
 }

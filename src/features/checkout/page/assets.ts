@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { keepBody, keepText, type KeptBody } from "../../../http/representation.ts";
+import { prepareBody, prepareText, type PreparedBody } from "../../../http/representation.ts";
 import { programFile } from "../../../platform/files.ts";
 
 /** A static file of the pages. Its name contains a hash of its content, so browsers can cache it forever. */
@@ -50,25 +50,25 @@ export function styleSheetFor(accent: string | null): string {
 }
 
 const fixed = new Map([styleSheet, script, verifyScript].map((asset) => [asset.name, asset]));
-const kept = new Map<string, Promise<KeptBody>>();
+const cached = new Map<string, Promise<PreparedBody>>();
 
 /**
  * Returns the file of that name, ready to send; null if it does not exist, for instance after an update. Fixed files are
  * compressed well, once. Style sheets with a color are not kept and are compressed quickly, because anyone can ask for
  * millions of colors.
  */
-export async function findAsset(name: string): Promise<KeptBody | null> {
+export async function findAsset(name: string): Promise<PreparedBody | null> {
   const asset = fixed.get(name);
   if (asset === undefined) return findColored(name);
-  const file = kept.get(name) ?? keepBody(asset.type, asset.body);
-  kept.set(name, file);
+  const file = cached.get(name) ?? prepareBody(asset.type, asset.body);
+  cached.set(name, file);
   return file;
 }
 
-function findColored(name: string): KeptBody | null {
+function findColored(name: string): PreparedBody | null {
   const color = /\.([0-9a-f]{6})\.css$/.exec(name)?.[1];
   if (color === undefined || name !== styleSheetFor(`#${color}`)) return null;
-  return keepText(styleSheet.type, accentStyle(`#${color}`) + styleSheet.body);
+  return prepareText(styleSheet.type, accentStyle(`#${color}`) + styleSheet.body);
 }
 
 // A merchant's accent color on the page. Buttons have the color itself, with black or white letters. Text has a shade of
@@ -110,7 +110,7 @@ function shade(color: Color, toward: Color, ground: Color): Color {
 }
 
 function mix(one: Color, other: Color, share: number): Color {
-  const part = (place: 0 | 1 | 2) => Math.round(one[place] + (other[place] - one[place]) * share);
+  const part = (index: 0 | 1 | 2) => Math.round(one[index] + (other[index] - one[index]) * share);
   return [part(0), part(1), part(2)];
 }
 

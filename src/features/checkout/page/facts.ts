@@ -122,8 +122,8 @@ function askedOf({
   excessAmount,
   tokenSymbol,
 }: CheckoutSession["invoice"]): string {
-  const places = [receivedAmount, excessAmount].map((text) => text.split(".")[1]?.length ?? 0);
-  const asset = tokenAsset(tokenSymbol, maxAssetDecimals, Math.min(...places));
+  const digits = [receivedAmount, excessAmount].map((text) => text.split(".")[1]?.length ?? 0);
+  const asset = tokenAsset(tokenSymbol, maxAssetDecimals, Math.min(...digits));
   return formatMoney(subtract(parseMoney(receivedAmount, asset), parseMoney(excessAmount, asset)));
 }
 

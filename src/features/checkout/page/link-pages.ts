@@ -101,11 +101,11 @@ function shared({ basePath, text, link, merchant }: LinkContext) {
 /** Returns the options of the form, the cheapest usual fee first; the merchant's first one is selected. */
 function optionsOf({ text, link: { options } }: LinkContext) {
   return options
-    .map(({ value, network, option }, place) => ({
+    .map(({ value, network, option }, index) => ({
       value,
       words: nameOption(text, option.tokenSymbol, network),
       feeRank: network.feeRank,
-      isSelected: place === 0,
+      isSelected: index === 0,
     }))
     .toSorted((one, other) => one.feeRank - other.feeRank);
 }

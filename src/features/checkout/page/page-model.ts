@@ -9,7 +9,7 @@ import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "
 import {
   describeState,
   hashResults,
-  isLookedFor,
+  isSearchedFor,
   isRefundNext,
   isRefused,
   isWebLink,
@@ -167,7 +167,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     hash: transactionHash,
     // The state says in full what the network does not know yet.
     result:
-      result === "unknown" && isLookedFor(session)
+      result === "unknown" && isSearchedFor(session)
         ? text.hashLooking
         : fill(text[hashResults[result]], resultValues(session)),
   }));

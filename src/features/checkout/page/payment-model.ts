@@ -1,4 +1,4 @@
-import { unsettledResults } from "../rules.ts";
+import { openResults } from "../rules.ts";
 import { fill, formatPrice, networkText, type Catalogue } from "./catalogue.ts";
 import { shownTime, type ShownTime } from "./facts.ts";
 import { tokenText } from "./page-words.ts";
@@ -246,8 +246,8 @@ const sentences = [
 /** Returns the model of the wallets; null if nothing can be paid by one. */
 function makeWallets(session: CheckoutSession, text: Catalogue): WalletsModel | null {
   const { walletTransfer, submittedTransactions: submitted, invoice } = session;
-  const settled = submitted.filter(({ result }) => !unsettledResults.has(result));
-  if (walletTransfer === null && settled.length === submitted.length) return null;
+  const closed = submitted.filter(({ result }) => !openResults.has(result));
+  if (walletTransfer === null && closed.length === submitted.length) return null;
   const values = {
     amount: tokenText(session, invoice.remainingAmount),
     network: networkText(session),
@@ -258,7 +258,7 @@ function makeWallets(session: CheckoutSession, text: Catalogue): WalletsModel | 
     chainId: walletTransfer?.chainId ?? "",
     contract: walletTransfer?.tokenContract ?? "",
     data: walletTransfer?.data ?? "",
-    settled: settled.map(({ transactionHash }) => transactionHash).join(" "),
+    settled: closed.map(({ transactionHash }) => transactionHash).join(" "),
     words: sentences.map(([name, key]) => [`data-${name}`, fill(text[key], values)] as const),
     apps: walletTransfer === null ? [] : appsOf(walletTransfer.walletStandard, invoice.checkoutUrl),
   };

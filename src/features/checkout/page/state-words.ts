@@ -5,7 +5,7 @@ import { fill, formatDuration, networkText, type Catalogue } from "./catalogue.t
 import { isZero, shownTime } from "./facts.ts";
 import { sumText, tokenText, type Tone } from "./page-words.ts";
 import type { CheckoutSession } from "../session.ts";
-import { unsettledResults, type CheckoutNotice } from "../rules.ts";
+import { openResults, type CheckoutNotice } from "../rules.ts";
 
 /** A part of a paragraph. */
 interface Part {
@@ -23,7 +23,7 @@ export interface CheckoutWords {
 }
 
 /** The words of a state before their placeholders are filled. */
-type Draft = readonly [tone: Tone, headline: string, ...paragraphs: string[]];
+type StateWords = readonly [tone: Tone, headline: string, ...paragraphs: string[]];
 
 /** Returns the payer's text for the session's state: the next step first, and one only. */
 export function describeState(session: CheckoutSession, text: Catalogue): CheckoutWords {
@@ -44,7 +44,7 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
     refundNetwork: session.refundable === null ? "" : networkText(session.refundable),
     wait: waitText((session.confirmationSeconds ?? 0) * second, text),
   };
-  const [tone, headline, ...paragraphs] = draft(session, text);
+  const [tone, headline, ...paragraphs] = chooseWords(session, text);
   const contact = contactParts(session, text);
   const checked = session.lastCheckedAt === null ? null : shownTime(session.lastCheckedAt, text);
   return {
@@ -83,7 +83,7 @@ function contactParts(session: CheckoutSession, text: Catalogue): Part[] {
   return [name, part("text", " ("), part("link", link.label, link.href), part("text", ")")];
 }
 
-function draft(session: CheckoutSession, text: Catalogue): Draft {
+function chooseWords(session: CheckoutSession, text: Catalogue): StateWords {
   const { invoice } = session;
   const notices = session.notices.map((notice) => text[noticeTexts[notice]]);
   const refundOr = (...otherwise: string[]) => refundStep(session, text, ...otherwise);
@@ -92,14 +92,14 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
     : [text.contactOrRefund];
   switch (session.state) {
     case "awaiting":
-      return enteredDraft(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
+      return enteredWords(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
     case "partly_paid": {
-      if (isLookedFor(session)) {
+      if (isSearchedFor(session)) {
         return [
           "working",
           text.lookingHeadline,
           text.partlyArrived,
-          ...lookingSteps(session, text),
+          ...searchSteps(session, text),
         ];
       }
       const { partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse } = text;
@@ -138,25 +138,25 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
       return ["done", overpaidHeadline, paidLateOverpaidLead, ...refundOr(text.overpaidAction)];
     }
     case "expired_unpaid":
-      return expiredDraft(session, text, notices);
+      return expiredWords(session, text, notices);
     case "expired_partly_paid": {
       const next = refundOr(text.expiredPartlyNext);
       return ["careful", text.expiredPartlyHeadline, text.expiredPartlyLead, ...notices, ...next];
     }
     case "canceled":
-      return canceledDraft(session, text, notices);
+      return canceledWords(session, text, notices);
     case "canceled_review":
       return ["careful", text.canceledPaidHeadline, text.canceledPaidLead, ...notices, ...waiting];
     case "cannot_check":
-      return cannotCheckDraft(session, text, notices);
+      return cannotCheckWords(session, text, notices);
   }
 }
 
-function canceledDraft(
+function canceledWords(
   session: CheckoutSession,
   text: Catalogue,
   notices: readonly string[],
-): Draft {
+): StateWords {
   const { canceledHeadline, canceledLead, canceledSent, notNeededLead } = text;
   if (isLeftToMerchant(session)) {
     return ["over", canceledHeadline, ...notices, ...leftSteps(text)];
@@ -167,10 +167,10 @@ function canceledDraft(
 }
 
 /** Returns the words while nothing was found and there is news of what the payer has sent; null without any. */
-function enteredDraft(session: CheckoutSession, text: Catalogue): Draft | null {
+function enteredWords(session: CheckoutSession, text: Catalogue): StateWords | null {
   const { notices } = session;
-  if (isLookedFor(session))
-    return ["working", text.lookingHeadline, ...lookingSteps(session, text)];
+  if (isSearchedFor(session))
+    return ["working", text.lookingHeadline, ...searchSteps(session, text)];
   if (notices.includes("payment_reverted")) {
     return ["careful", text.goneHeadline, text.goneLead, text.goneWait, text.goneFailed];
   }
@@ -187,7 +187,7 @@ function enteredDraft(session: CheckoutSession, text: Catalogue): Draft | null {
 const missingResults: ReadonlySet<ClaimResult | undefined> = new Set(["given_up", "displaced"]);
 
 /** Returns the words while the transaction that was entered last is looked for. */
-function lookingSteps({ submittedTransactions: [last] }: CheckoutSession, text: Catalogue) {
+function searchSteps({ submittedTransactions: [last] }: CheckoutSession, text: Catalogue) {
   const found = last?.result === "unknown" ? text.hashUnknown : text.lookingLead;
   return [found, text.lookingNext];
 }
@@ -208,17 +208,17 @@ function refusedSteps({ submittedTransactions: [last] }: CheckoutSession, text: 
 }
 
 /** Returns the words after the time to pay without a payment. */
-function expiredDraft(
+function expiredWords(
   session: CheckoutSession,
   text: Catalogue,
   notices: readonly string[],
-): Draft {
+): StateWords {
   if (isMoved(session)) return ["over", text.expiredHeadline, text.paymentMoved];
   if (!isRefundNext(session) && !isLeftToMerchant(session)) {
     const isFailed = session.notices.includes("transaction_failed");
     if (isFailed) return ["over", text.sentFailedHeadline, ...notices, text.newLink];
-    if (isLookedFor(session)) {
-      const steps = [...lookingSteps(session, text), text.lookingOver];
+    if (isSearchedFor(session)) {
+      const steps = [...searchSteps(session, text), text.lookingOver];
       return ["working", text.lookingHeadline, ...notices, ...steps, ...refundStep(session, text)];
     }
   }
@@ -271,13 +271,13 @@ export function isRefused({ submittedTransactions: [last] }: CheckoutSession): b
 }
 
 /** Whether the transaction that was entered last is still being looked for. */
-export function isLookedFor({ submittedTransactions: [last] }: CheckoutSession): boolean {
-  return last !== undefined && unsettledResults.has(last.result);
+export function isSearchedFor({ submittedTransactions: [last] }: CheckoutSession): boolean {
+  return last !== undefined && openResults.has(last.result);
 }
 
 /** Results that the state's own words, its notices or its payments show. */
 const toldElsewhere: ReadonlySet<ClaimResult> = new Set([
-  ...unsettledResults,
+  ...openResults,
   "failed",
   "counted",
   "in_review",
@@ -303,11 +303,11 @@ export const hashResults = {
   not_for_this: "hashNotForThis",
 } as const satisfies Record<ClaimResult, keyof Catalogue>;
 
-function cannotCheckDraft(
+function cannotCheckWords(
   { nextAction, lastCheckedAt, options }: CheckoutSession,
   text: Catalogue,
   notices: readonly string[],
-): Draft {
+): StateWords {
   const { cannotCheckHeadline, cannotCheckLead } = text;
   const since = lastCheckedAt === null ? [] : [text.cannotCheckSince];
   switch (nextAction) {

@@ -22,7 +22,7 @@ import {
   withEntry,
   type InvoiceInput,
 } from "../issuing/create.ts";
-import { placeInvoices, type Issuable } from "../issuing/issue.ts";
+import { issueInvoices, type Issuable } from "../issuing/issue.ts";
 import {
   namesNoOption,
   planOf,
@@ -115,9 +115,9 @@ async function attempt(
     const at = clock.now();
     const created = await createReady(tx, app, at, organizationId, prepared.ready);
     const outcomes = items.map((_, index): BatchOutcome => {
-      const { settled, sameAs } = prepared;
+      const { early, sameAs } = prepared;
       const known = sameAs.get(index) ?? index;
-      const outcome = settled.get(index) ?? created.get(known) ?? settled.get(known);
+      const outcome = early.get(index) ?? created.get(known) ?? early.get(known);
       if (outcome === undefined) throw new Defect("an invoice of a batch has no result");
       // The first of two identical items creates the invoice, and the second one finds it.
       return known !== index && outcome.outcome === "created"
@@ -191,12 +191,12 @@ async function issueGranted(
     }
     const now = left.slice(0, grant.count);
     left = left.slice(now.length);
-    const placed = await placeInvoices(tx, app, at, now);
+    const results = await issueInvoices(tx, app, at, now);
     for (const [index, { draft }] of now.entries()) {
-      const result = placed[index];
+      const result = results[index];
       if (result !== undefined) issued.set(draft.id, result);
     }
-    const used = placed.filter((result) => !(result instanceof Problem)).length;
+    const used = results.filter((result) => !(result instanceof Problem)).length;
     grant = { ...grant, count: grant.count - used };
   }
   if (grant.count > 0 && grant.isCounted) await decision.giveBack(tx, grant.count);
@@ -205,7 +205,7 @@ async function issueGranted(
 
 /** An invoice of a batch that can be created. */
 interface ReadyItem {
-  /** Its place in the request, from 0. */
+  /** Its index in the request, from 0. */
   readonly index: number;
   readonly input: BatchInput;
   readonly terms: OfferedTerms;
@@ -219,7 +219,7 @@ type ReadItem = Omit<ReadyItem, "plan">;
 interface PreparedBatch {
   readonly ready: readonly ReadyItem[];
   /** The results that are known before the transaction, by index. */
-  readonly settled: ReadonlyMap<number, BatchOutcome>;
+  readonly early: ReadonlyMap<number, BatchOutcome>;
   /** The items that repeat an earlier one of the batch, with the index of that one. */
   readonly sameAs: ReadonlyMap<number, number>;
 }
@@ -231,13 +231,13 @@ async function prepareBatch(
   items: readonly BatchItem[],
   at: Instant,
 ): Promise<PreparedBatch> {
-  const settled = new Map<number, BatchOutcome>();
+  const early = new Map<number, BatchOutcome>();
   /** Runs the work for an item; a problem becomes its result. */
-  async function settling<T>(index: number, work: () => T | Promise<T>): Promise<T | null> {
+  async function attempted<T>(index: number, work: () => T | Promise<T>): Promise<T | null> {
     try {
       return await work();
     } catch (error) {
-      settled.set(index, refusedFor(error));
+      early.set(index, refusedFor(error));
       return null;
     }
   }
@@ -248,7 +248,7 @@ async function prepareBatch(
   const sameAs = new Map<number, number>();
   const firstOf = new Map<string, ReadItem>();
   for (const [index, { input }] of items.entries()) {
-    await settling(index, () => {
+    await attempted(index, () => {
       if (input instanceof Problem) throw input;
       const item = {
         index,
@@ -264,20 +264,20 @@ async function prepareBatch(
       else throw repeatedExternalId(first.index);
     });
   }
-  if (read.length === 0) return { ready: [], settled, sameAs };
+  if (read.length === 0) return { ready: [], early, sameAs };
 
   const { known, states, customers } = await readStored(app, organizationId, read);
   const readPlan = makePlanReader(app, organizationId, at);
   const ready = await Promise.all(
     read.map((item) =>
-      settling(item.index, async (): Promise<ReadyItem | null> => {
+      attempted(item.index, async (): Promise<ReadyItem | null> => {
         const { input, fingerprint, index } = item;
         const row = known.get(input.externalId);
         if (row !== undefined) {
           if (row.requestFingerprint !== fingerprint) throw externalIdConflict(row, item);
           const tipHeight = states.get(row.network)?.tipHeight ?? null;
           const invoice = viewOf(row, app.baseUrl(), row.latestBlock === null ? null : tipHeight);
-          settled.set(index, { outcome: "existing", invoice });
+          early.set(index, { outcome: "existing", invoice });
           return null;
         }
         if (input.customerId != null && !customers.has(input.customerId)) throw noCustomer();
@@ -285,7 +285,7 @@ async function prepareBatch(
       }),
     ),
   );
-  return { ready: ready.filter((item) => item !== null), settled, sameAs };
+  return { ready: ready.filter((item) => item !== null), early, sameAs };
 }
 
 /** Returns the problem of an invoice whose externalId an earlier one of the batch has, created or not. */

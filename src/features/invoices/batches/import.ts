@@ -69,8 +69,8 @@ export async function importInvoices(
   async function importBatch(batch: readonly ImportLine[]): Promise<void> {
     const items = batch.map(({ item }) => item);
     const { results } = await call.attempt(create(items));
-    for (const [place, line] of batch.entries()) {
-      const result = results[place];
+    for (const [index, line] of batch.entries()) {
+      const result = results[index];
       if (result?.outcome === "created") createdIds.push(result.invoice.id);
       if (result?.outcome === "existing") existing += 1;
       if (result?.outcome !== "refused") continue;
@@ -212,7 +212,7 @@ function checkColumns(columns: readonly string[]): void {
       !fields.includes(name) &&
       !(name.startsWith(metadataPrefix) && name.length > metadataPrefix.length),
   );
-  const repeated = columns.filter((name, place) => columns.indexOf(name) !== place);
+  const repeated = columns.filter((name, index) => columns.indexOf(name) !== index);
   const missing = requiredFields.filter((name) => !columns.includes(name));
   const faults = [
     ...unknown.map((name) => `${JSON.stringify(name)} is not a column`),
@@ -229,8 +229,8 @@ function itemOf(columns: readonly string[], { cells }: CsvRow): BatchItem {
   }
   const invoice: Record<string, unknown> = {};
   const metadata: [string, string][] = [];
-  for (const [place, name] of columns.entries()) {
-    const cell = cells[place] ?? "";
+  for (const [index, name] of columns.entries()) {
+    const cell = cells[index] ?? "";
     // An empty cell is an absent field.
     if (isEmpty(cell)) continue;
     if (name.startsWith(metadataPrefix)) metadata.push([name.slice(metadataPrefix.length), cell]);

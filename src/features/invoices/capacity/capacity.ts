@@ -8,7 +8,7 @@ import type { Network, NetworkToken } from "../../../platform/chain/networks.ts"
 import type { Reader } from "../../../platform/database/database.ts";
 import { encodeAmount } from "../../../platform/database/schema/table.ts";
 import { findWallet, type WalletView } from "../../wallets/store.ts";
-import { amountRange, placesIn, type AmountToken } from "../holds/amounts.ts";
+import { amountRange, amountsIn, type AmountToken } from "../holds/amounts.ts";
 
 /** A wallet with its remaining capacity. */
 export interface WalletCapacity {
@@ -32,15 +32,15 @@ export async function getWalletCapacity(
   const network = networks.known.get(wallet.network);
   const { address } = wallet;
   if (network === undefined || address === null) return { wallet, tokens: [] };
-  const place = { network: network.id, address };
+  const target = { network: network.id, address };
   const tokens = network.tokens.map(async (token) => {
     const asset = tokenAsset(token.symbol, token.decimals);
     const use =
       amount === undefined
-        ? await fullestBand(db, place, token)
+        ? await fullestBand(db, target, token)
         : await bandUse(
             db,
-            place,
+            target,
             token,
             parseMoneyField({ parameter: "amount" }, amount, asset).units,
           );
@@ -107,7 +107,7 @@ const storedDigits = encodeAmount(0n).length;
 /** Counts the held amounts of one price at an address, by one index range. */
 export async function bandUse(
   reader: Reader,
-  place: { readonly network: string; readonly address: string },
+  target: { readonly network: string; readonly address: string },
   token: NetworkToken,
   price: bigint,
 ): Promise<BandUse> {
@@ -116,7 +116,7 @@ export async function bandUse(
     `SELECT count(*) AS held FROM holds WHERE network = $1 AND address = $2 AND token = $3
        AND amount >= $4 AND amount <= $5 AND released_at IS NULL`,
     [
-      ...[place.network, place.address, token.symbol],
+      ...[target.network, target.address, token.symbol],
       ...[encodeAmount(price), encodeAmount(price + range.cap)],
     ],
   );
@@ -124,7 +124,7 @@ export async function bandUse(
 }
 
 function useOf(price: bigint, token: AmountToken, held: number): BandUse {
-  const total = Number(placesIn(amountRange(price, token)));
+  const total = Number(amountsIn(amountRange(price, token)));
   return { price, used: Math.min(held, total), total };
 }
 
@@ -137,10 +137,10 @@ interface Bucket {
 /** Returns the price with the largest used share at one address; null if nothing is held there. */
 export async function fullestBand(
   reader: Reader,
-  place: { readonly network: string; readonly address: string },
+  target: { readonly network: string; readonly address: string },
   token: NetworkToken,
 ): Promise<BandUse | null> {
-  return fullest(await buckets(reader, place.network, token, place.address), token);
+  return fullest(await buckets(reader, target.network, token, target.address), token);
 }
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { describeFields, id, moneyAnswer, responseRecord } from "../../../http/declare/record.ts";
+import { describeFields, id, moneyText, responseRecord } from "../../../http/declare/record.ts";
 import { formatMoney, money, tokenAsset } from "../../../kernel/money/money.ts";
 import type { NetworkToken } from "../../../platform/chain/networks.ts";
 import { hasWideGap, ordinaryGapLimit } from "../../wallets/rules.ts";
@@ -7,7 +7,7 @@ import { shareOf, type BandUse, type WalletCapacity } from "./capacity.ts";
 
 const WalletTokenCapacity = responseRecord("WalletTokenCapacity", {
   tokenSymbol: z.string(),
-  price: moneyAnswer().nullable().meta({
+  price: moneyText().nullable().meta({
     description:
       "In tokens: the requested price, or else the one with the largest used share; null if no amount is held.",
   }),

@@ -8,8 +8,8 @@ import { givenRows, listed } from "../../../platform/database/query/json-rows.ts
 import type { Subscriber } from "../../../platform/events/outbox.ts";
 import { presentUse, type WalletCapacityRecord } from "./records.ts";
 import { type BandUse, shareOf } from "./capacity.ts";
-import { amountRange, isOccasionToCount, placesIn, type AmountRange } from "../holds/amounts.ts";
-import { recycleHolds, type HoldPlace } from "../holds/amount-search.ts";
+import { amountRange, isOccasionToCount, amountsIn, type AmountRange } from "../holds/amounts.ts";
+import { recycleHolds, type HoldTarget } from "../holds/amount-search.ts";
 import { quoteFor, quotesOf } from "../options/quotes.ts";
 import { invoicesById } from "../store.ts";
 import { halfFullBands, holds } from "../table.ts";
@@ -29,7 +29,7 @@ const holding = new Set([
 ]);
 
 /** A price at an address, with the newest invoice that holds one of its amounts. */
-interface Band extends HoldPlace {
+interface Band extends HoldTarget {
   readonly tokenOf: NetworkToken;
   readonly range: AmountRange;
   readonly invoiceId: Id<"invoice">;
@@ -112,9 +112,9 @@ async function bandsToCount(
     if (price === null || tokenOf === null) continue;
     const range = amountRange(price, tokenOf);
     if (!isOccasionToCount(range, amount)) continue;
-    const place = { organizationId, network, address, token };
+    const target = { organizationId, network, address, token };
     bands.set(`${network} ${address} ${token} ${String(price)}`, {
-      ...place,
+      ...target,
       tokenOf,
       range,
       invoiceId,
@@ -134,15 +134,15 @@ const bandRows = givenRows("given", {
 });
 
 async function withUse(tx: Tx, bands: readonly Band[]): Promise<FullBand[]> {
-  const asked = bands.map(({ network, address, token, range }, place) => ({
-    place,
+  const asked = bands.map(({ network, address, token, range }, index) => ({
+    place: index,
     network,
     address,
     token,
     least: range.base,
     most: range.base + range.cap,
   }));
-  const rows = await tx.all<{ place: number; held: number }>(
+  const rows = await tx.all<{ index: number; held: number }>(
     `SELECT given.place AS place, (
        SELECT count(*) FROM holds WHERE network = given.network AND address = given.address
          AND token = given.token AND amount >= given.least AND amount <= given.most
@@ -150,10 +150,10 @@ async function withUse(tx: Tx, bands: readonly Band[]): Promise<FullBand[]> {
      ) AS held FROM ${bandRows.from(tx.dialect, 1)}`,
     [bandRows.values(asked)],
   );
-  return rows.flatMap(({ place, held }) => {
-    const band = bands[place];
+  return rows.flatMap(({ index, held }) => {
+    const band = bands[index];
     if (band === undefined) return [];
-    const total = Number(placesIn(band.range));
+    const total = Number(amountsIn(band.range));
     return [{ ...band, use: { price: band.range.base, used: Math.min(held, total), total } }];
   });
 }

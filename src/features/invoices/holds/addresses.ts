@@ -77,9 +77,9 @@ export async function holdAddresses(
   for (const [index, derived] of taken.entries()) {
     const request = requests[index];
     if (request === undefined) continue;
-    const place = { organizationId, network, address: derived.address };
+    const target = { organizationId, network, address: derived.address };
     const isNewAddress = neverHeld.has(derived);
-    holdAddress(tx, app, place, request, { recyclableKey, isNewAddress });
+    holdAddress(tx, app, target, request, { recyclableKey, isNewAddress });
   }
   return taken;
 }
@@ -178,7 +178,7 @@ export async function endRecycling(
  * Lets all transfers to recyclable addresses of a restored store wait for the merchant: an invoice that the restore has
  * lost may have got the address.
  */
-export async function doubtRecyclable(tx: Tx): Promise<void> {
+export async function requireDecisions(tx: Tx): Promise<void> {
   await tx.run(
     `UPDATE holds SET needs_decision = 1, recyclable_key = NULL
      WHERE released_at IS NULL AND recyclable_key IS NOT NULL`,

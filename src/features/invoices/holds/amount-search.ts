@@ -17,7 +17,7 @@ import {
   withZeros,
 } from "../../../platform/database/query/json-rows.ts";
 import { lockingColumn, skipLocked } from "../../../platform/database/write/locks.ts";
-import { holds, type EntryPlace } from "../table.ts";
+import { holds, type EntryOrigin } from "../table.ts";
 import {
   amountRange,
   bareNear,
@@ -35,7 +35,7 @@ import {
 } from "./amounts.ts";
 
 /** An address and token at which an organization's invoices are distinguished by their amounts. */
-export interface HoldPlace {
+export interface HoldTarget {
   readonly organizationId: Id<"organization">;
   readonly network: string;
   /** In canonical form. */
@@ -45,14 +45,14 @@ export interface HoldPlace {
 }
 
 /** A search for an amount that represents a price at an address. */
-export interface AmountSearch extends HoldPlace {
+export interface AmountSearch extends HoldTarget {
   readonly range: AmountRange;
   /** The amounts that may be held, best first. */
   readonly candidates: Candidates;
   /** The invoice, if it has holds already: they do not prevent its bare price. */
   readonly holder: Id<"invoice"> | null;
   /** The link at which a payer without a credential entered the price; null if the merchant stated it. */
-  readonly enteredAtLink: EntryPlace | null;
+  readonly enteredAtLink: EntryOrigin | null;
 }
 
 /** The answer of the store to a search. */
@@ -68,18 +68,18 @@ export interface HeldAmounts {
 /** The invoice whose price a search represents. */
 interface SearchFor {
   readonly holder: Id<"invoice"> | null;
-  readonly enteredAtLink: EntryPlace | null;
+  readonly enteredAtLink: EntryOrigin | null;
 }
 
 /** Starts the search for a price's amount. */
 export function searchAmount(
-  place: HoldPlace,
+  target: HoldTarget,
   price: bigint,
   token: AmountToken,
   { holder, enteredAtLink }: SearchFor,
   randomBytes: RandomBytes,
 ): AmountSearch {
-  const sought = { ...place, range: amountRange(price, token), holder, enteredAtLink };
+  const sought = { ...target, range: amountRange(price, token), holder, enteredAtLink };
   return { ...sought, candidates: candidatesOf(sought, false, randomBytes) };
 }
 
@@ -184,16 +184,16 @@ const searched = givenRows("given", {
 export const heldAmounts: Question<AmountSearch, HeldAmounts> = {
   table: holds,
   async ask(reader, searches) {
-    const rows = inLockOrder(searches).map(({ search, place, locks }) => {
+    const rows = inLockOrder(searches).map(({ search, place: index, locks }) => {
       const candidates = search.candidates.amounts.map(String);
-      return { ...nearValues(search), place, candidates, locks };
+      return { ...nearValues(search), place: index, candidates, locks };
     });
     const found = await reader.all<FoundRow>(heldAmountsSql[reader.dialect], [
       searched.values(rows),
     ]);
-    const byPlace = new Map(found.map((row) => [row.place, row]));
-    return searches.map(({ candidates }, place) => {
-      const { near = null, taken = null, unpaid = 0 } = byPlace.get(place) ?? {};
+    const byIndex = new Map(found.map((row) => [row.index, row]));
+    return searches.map(({ candidates }, index) => {
+      const { near = null, taken = null, unpaid = 0 } = byIndex.get(index) ?? {};
       const indexes = taken === null ? [] : taken.split(" ").map(Number);
       return {
         isNearHeld: near !== null,
@@ -205,24 +205,24 @@ export const heldAmounts: Question<AmountSearch, HeldAmounts> = {
 };
 
 interface FoundRow {
-  readonly place: number;
+  readonly index: number;
   readonly near: string | null;
   readonly taken: string | null;
   readonly unpaid: number;
 }
 
 /**
- * Returns searches with their places and the names that each locks: the regions of its band if it may take the bare
+ * Returns searches with their indexes and the names that each locks: the regions of its band if it may take the bare
  * price, or the link whose invoices it counts. They are in one order for all transactions, so that none waits for another
  * that waits for it.
  */
 export function inLockOrder(searches: readonly AmountSearch[]) {
   return searches
-    .map((search, place) => {
+    .map((search, index) => {
       const mayTakeBase = search.candidates.amounts.includes(search.range.base);
       const { enteredAtLink } = search;
-      if (enteredAtLink !== null) return { search, place, locks: [`link ${enteredAtLink}`] };
-      return { search, place, locks: mayTakeBase ? lockNames(search) : [] };
+      if (enteredAtLink !== null) return { search, place: index, locks: [`link ${enteredAtLink}`] };
+      return { search, place: index, locks: mayTakeBase ? lockNames(search) : [] };
     })
     .toSorted((a, b) => ((a.locks[0] ?? "") < (b.locks[0] ?? "") ? -1 : 1));
 }
@@ -258,7 +258,7 @@ const heldAmountsSql = forEachDialect((dialect) => {
 
 /** The holds of a commit that are not in the store yet, so that no statement finds them. */
 export interface UnstoredHolds {
-  has(place: HoldPlace, amount: bigint): boolean;
+  has(target: HoldTarget, amount: bigint): boolean;
   /** Whether another invoice's hold prevents the bare price. */
   isNear(search: AmountSearch): boolean;
   /** The invoices of the search's link in its band. */
@@ -274,7 +274,7 @@ export interface UnstoredHolds {
 interface UnstoredHold {
   readonly invoiceId: Id<"invoice">;
   readonly isBare: boolean;
-  readonly enteredAtLink: EntryPlace | null;
+  readonly enteredAtLink: EntryOrigin | null;
 }
 
 /** Returns the holds of all writes of the commit on SQLite; on PostgreSQL, holds are stored as soon as they are taken. */
@@ -284,12 +284,12 @@ export function unstoredHolds(tx: Tx): UnstoredHolds {
 
 /** Makes the holds of a commit that has none yet. */
 export function makeUnstoredHolds(): UnstoredHolds {
-  const places = new Map<string, Map<bigint, UnstoredHold>>();
+  const byTarget = new Map<string, Map<bigint, UnstoredHold>>();
   const none: ReadonlyMap<bigint, UnstoredHold> = new Map();
-  const keyOf = ({ network, address, token }: HoldPlace) => `${network} ${address} ${token}`;
-  const at = (place: HoldPlace) => places.get(keyOf(place)) ?? none;
+  const keyOf = ({ network, address, token }: HoldTarget) => `${network} ${address} ${token}`;
+  const at = (target: HoldTarget) => byTarget.get(keyOf(target)) ?? none;
   return {
-    has: (place, amount) => at(place).has(amount),
+    has: (target, amount) => at(target).has(amount),
     isNear(search) {
       const [least, most] = nearBase(search.range);
       const [bareLeast, bareMost] = bareNear(search.range);
@@ -300,10 +300,10 @@ export function makeUnstoredHolds(): UnstoredHolds {
       }
       return false;
     },
-    ofLink({ enteredAtLink, range, ...place }) {
+    ofLink({ enteredAtLink, range, ...target }) {
       if (enteredAtLink === null) return 0;
       const [least] = nearBase(range);
-      return [...at(place)].filter(
+      return [...at(target)].filter(
         ([amount, hold]) =>
           hold.enteredAtLink === enteredAtLink &&
           amount >= least &&
@@ -322,9 +322,9 @@ export function makeUnstoredHolds(): UnstoredHolds {
     add(search, amount, invoiceId) {
       const { range, enteredAtLink } = search;
       const key = keyOf(search);
-      const held = places.get(key) ?? new Map<bigint, UnstoredHold>();
+      const held = byTarget.get(key) ?? new Map<bigint, UnstoredHold>();
       const hold = { invoiceId, isBare: amount === range.base, enteredAtLink };
-      places.set(key, held.set(amount, hold));
+      byTarget.set(key, held.set(amount, hold));
     },
   };
 }
@@ -403,12 +403,12 @@ async function countHeld(
 const heldOnGrid = `network = $1 AND address = $2 AND token = $3 AND amount >= $4 AND amount <= $5
   AND released_at IS NULL AND substr(amount, CAST($6 AS integer)) = $7`;
 
-function gridValues(place: HoldPlace, least: bigint, most: bigint, step: bigint): SqlValue[] {
+function gridValues(target: HoldTarget, least: bigint, most: bigint, step: bigint): SqlValue[] {
   // A step is a power of ten, so amounts on one grid end in the same digits.
   const sharedDigits = step.toString().length - 1;
   const from = encodeAmount(least);
   const tailStart = from.length - sharedDigits;
-  const { network, address, token } = place;
+  const { network, address, token } = target;
   return [network, address, token, from, encodeAmount(most), tailStart + 1, from.slice(tailStart)];
 }
 
@@ -424,7 +424,7 @@ export const recycledMax = 8;
  */
 export async function recycleHolds(
   tx: Tx,
-  place: HoldPlace,
+  target: HoldTarget,
   range: AmountRange,
   limit: number,
   at: Instant,
@@ -443,8 +443,8 @@ export async function recycleHolds(
      UPDATE holds SET released_at = $8, recycled_at = $8
      WHERE released_at IS NULL AND id IN (SELECT id FROM oldest)`,
     [
-      ...gridValues(place, least, range.base + range.cap, step),
-      ...[at, place.organizationId, encodeAmount(0n), limit],
+      ...gridValues(target, least, range.base + range.cap, step),
+      ...[at, target.organizationId, encodeAmount(0n), limit],
     ],
   );
 }

@@ -32,7 +32,7 @@ export const wideBandLeast = 1_000n;
 /** The inverse of the largest share of a price that rounding it up may add, for a token without a peg: 0.1 %. */
 const roundedShare = 1_000n;
 /** The largest part of a payment that an exchange is expected to keep, in percent of it; at least one pegged token. */
-const keptPercent = 5n;
+const feePercent = 5n;
 
 /**
  * The amounts that may represent one price on one address: the price itself, or the price plus a surcharge up to the
@@ -62,7 +62,7 @@ export function amountRange(base: bigint, token: AmountToken): AmountRange {
     cap: onePercent < ninetyNineCents ? onePercent : ninetyNineCents,
     steps: stepsOf(token),
     roundTo: token.decimals > roundDecimals ? powerOfTen(token.decimals - roundDecimals) : null,
-    bare: [base - keptOf(base, token), withFee(base, token)],
+    bare: [base - feeOf(base, token), withFee(base, token)],
   };
 }
 
@@ -76,7 +76,7 @@ function stepsOf({ decimals, amountDecimals }: AmountToken): readonly bigint[] {
 
 /** Returns the largest amount that a payment may have been before an exchange kept its fee. */
 export function withFee(amount: bigint, token: Pick<AmountToken, "decimals" | "pegs">): bigint {
-  const percent = (amount * keptPercent) / 100n;
+  const percent = (amount * feePercent) / 100n;
   const unit = token.pegs.length > 0 ? powerOfTen(token.decimals) : 0n;
   return amount + (percent > unit ? percent : unit);
 }
@@ -91,11 +91,11 @@ export function roundedUpFrom(amount: bigint, token: Pick<AmountToken, "decimals
 }
 
 /** Returns the most that an exchange may keep of an amount: the inverse of `withFee`. */
-function keptOf(amount: bigint, { decimals, pegs }: AmountToken): bigint {
-  const percent = amount - divideRounded(amount * 100n, 100n + keptPercent, "up");
+function feeOf(amount: bigint, { decimals, pegs }: AmountToken): bigint {
+  const percent = amount - divideRounded(amount * 100n, 100n + feePercent, "up");
   const unit = pegs.length > 0 ? powerOfTen(decimals) : 0n;
-  const kept = percent > unit ? percent : unit;
-  return kept < amount ? kept : amount;
+  const fee = percent > unit ? percent : unit;
+  return fee < amount ? fee : amount;
 }
 
 /**
@@ -127,7 +127,7 @@ export function bareNear(range: AmountRange): readonly [least: bigint, most: big
 }
 
 function hasAlternative(range: AmountRange): boolean {
-  return placesIn(range) > 1n;
+  return amountsIn(range) > 1n;
 }
 
 /** The inverse of the part of a price below which no other price near it is looked for: fewer regions to lock. */
@@ -176,7 +176,7 @@ export function roundBetween(
 }
 
 /** Returns the number of amounts in the range: the price, and those with a surcharge, which are never round. */
-export function placesIn(range: AmountRange): bigint {
+export function amountsIn(range: AmountRange): bigint {
   return 1n + surchargesIn(range, finestStep(range));
 }
 
@@ -199,7 +199,7 @@ const countedMax = 4_096n;
  * `countedMax` amounts, and for a sample of the amounts in a larger one.
  */
 export function isOccasionToCount(range: AmountRange, amount: bigint): boolean {
-  const every = placesIn(range) / countedMax + 1n;
+  const every = amountsIn(range) / countedMax + 1n;
   return ((amount - range.base) / finestStep(range)) % every === 0n;
 }
 
@@ -275,15 +275,15 @@ function drawn(
   count: number,
   randomBytes: RandomBytes,
 ): bigint[] {
-  const places = range.cap / step;
-  if (places === 0n) return [];
+  const amountCount = range.cap / step;
+  if (amountCount === 0n) return [];
   // Eight random bytes for at most 10^8 multiples, since amounts have at most eight decimals: the modulo bias is
   // below 10^-11.
   const bytes = randomBytes(8 * count);
   const chance = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const picks = Array.from(
     { length: count },
-    (_, pick) => range.base + ((chance.getBigUint64(8 * pick) % places) + 1n) * step,
+    (_, pick) => range.base + ((chance.getBigUint64(8 * pick) % amountCount) + 1n) * step,
   );
   return [...new Set(picks)].filter((amount) => !isRound(range, amount));
 }

@@ -13,7 +13,7 @@ import { columnName, integer, text, type RowOf } from "../../../platform/databas
 import type { Reader, Tx } from "../../../platform/database/database.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import { holds } from "../table.ts";
-import { isCrowded, placesIn, wideBandLeast } from "./amounts.ts";
+import { isCrowded, amountsIn, wideBandLeast } from "./amounts.ts";
 import {
   enteredMax,
   findGap,
@@ -28,7 +28,7 @@ import {
   unstoredHolds,
   type AmountSearch,
   type HeldAmounts,
-  type HoldPlace,
+  type HoldTarget,
   type UnstoredHolds,
 } from "./amount-search.ts";
 
@@ -47,7 +47,7 @@ export interface HoldTerms {
 
 export interface AmountRequest extends HoldTerms {
   readonly search: AmountSearch;
-  /** Returns the smallest payment that settles the given amount in full. */
+  /** Returns the smallest payment that pays the given amount in full. */
   readonly leastOf: (amount: bigint) => bigint;
 }
 
@@ -63,12 +63,12 @@ type HoldRow = RowOf<typeof holds>;
 export function holdAddress(
   tx: Tx,
   app: InTx,
-  place: Omit<HoldPlace, "token">,
+  target: Omit<HoldTarget, "token">,
   terms: HoldTerms,
   { recyclableKey, isNewAddress }: Pick<HoldRow, "recyclableKey" | "isNewAddress">,
 ): void {
   tx.append(holds, {
-    ...rowOf(app.ids, { ...place, token: anyToken }, terms),
+    ...rowOf(app.ids, { ...target, token: anyToken }, terms),
     recyclableKey,
     isNewAddress,
     amount: 0n,
@@ -175,7 +175,7 @@ function firstFree(
  * credential entered the price, and the amount could be hit on purpose or by chance (docs/decisions/0056).
  */
 function needsDecision({ enteredAtLink, range }: AmountSearch, unpaidOfLink: number): boolean {
-  return enteredAtLink !== null && (placesIn(range) <= wideBandLeast || unpaidOfLink >= enteredMax);
+  return enteredAtLink !== null && (amountsIn(range) <= wideBandLeast || unpaidOfLink >= enteredMax);
 }
 
 /** Searches for a gap, and recycles amounts of dead invoices if no gap is left. */
@@ -248,7 +248,7 @@ async function store(
 
 function rowOf(
   ids: IdSource,
-  { organizationId, network, address, token }: HoldPlace,
+  { organizationId, network, address, token }: HoldTarget,
   { invoiceId, startsAt, endsAt, mark }: HoldTerms,
 ) {
   const id = ids.next("hold", startsAt);
@@ -377,7 +377,7 @@ async function firstMarks(
   );
 }
 
-const places = givenRows("probe", { address: text(), height: integer() });
+const probes = givenRows("probe", { address: text(), height: integer() });
 
 /**
  * Returns the marks, each once and the lowest first, of live holds at the addresses of transfers that are at the height of
@@ -390,10 +390,10 @@ export function marksAbove(
 ): Promise<KnownBlock[]> {
   return reader.all(
     `SELECT DISTINCT holds.mark_height AS height, holds.mark_hash AS hash
-     FROM ${places.from(reader.dialect, 2)} CROSS JOIN holds
+     FROM ${probes.from(reader.dialect, 2)} CROSS JOIN holds
      WHERE holds.network = $1 AND holds.address = probe.address AND holds.released_at IS NULL
        AND holds.mark_height IS NOT NULL AND holds.mark_height >= probe.height
      ORDER BY height LIMIT ${String(marksMax)}`,
-    [network, places.values(transfers)],
+    [network, probes.values(transfers)],
   );
 }

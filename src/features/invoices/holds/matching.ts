@@ -56,7 +56,7 @@ export interface HoldMatch {
   readonly organizationId: Id<"organization">;
   readonly rule: "exclusive_address" | "exact_amount" | "within_tolerance";
   /** Why the merchant must decide although the transfer fits; absent if nothing speaks against the match. */
-  readonly doubt?: MatchDoubt;
+  readonly objection?: MatchObjection;
 }
 
 /**
@@ -67,7 +67,7 @@ export interface HoldMatch {
  * `rounded_up`: an unpaid invoice asks for less than 0.01 less, and its payer's wallet may take two decimals only.
  * `order_unknown`: the block has a time before the invoice, and the order of the chain does not say which came first.
  */
-type MatchDoubt =
+type MatchObjection =
   | "ambiguous_amount"
   | "reused_address"
   | "entered_amount"
@@ -80,7 +80,7 @@ type MatchDoubt =
  * amount within the tolerance of exactly one invoice, unless a live hold of another invoice that is not paid is as near
  * (docs/decisions/0024). Transfers without a match are left out; being the only open invoice is never a reason for a
  * match. A match is a proposal: `acceptedMatches` of the payments drops it if the invoice does not ask for the amount, or if
- * it is doubtful. A transfer that was made before an invoice never matches its holds: the order of the chain proves that, or
+ * it is uncertain. A transfer that was made before an invoice never matches its holds: the order of the chain proves that, or
  * the record (docs/decisions/0066). The number of statements is bounded for any batch.
  */
 export async function matchHolds(
@@ -105,7 +105,7 @@ export async function matchHolds(
   for (const { key, invoiceId, organizationId, certain } of tolerant) {
     if (rivaled.has(key)) continue;
     const match = { invoiceId, organizationId, rule: "within_tolerance" } as const;
-    matches.set(key, certain > 0 ? match : { ...match, doubt: "order_unknown" });
+    matches.set(key, certain > 0 ? match : { ...match, objection: "order_unknown" });
   }
   return matches;
 }
@@ -124,23 +124,23 @@ export function exactMatches(
     if (rule === "exact_amount" && matches.has(held.key)) continue;
     const { invoiceId, organizationId } = held;
     const match = { invoiceId, organizationId, rule } as const;
-    const doubt = rule === "exact_amount" ? doubtOf(held) : addressDoubtOf(held, asked);
-    matches.set(held.key, doubt === null ? match : { ...match, doubt });
+    const objection = rule === "exact_amount" ? amountObjection(held) : addressObjection(held, asked);
+    matches.set(held.key, objection === null ? match : { ...match, objection });
   }
   return matches;
 }
 
-function addressDoubtOf(
+function addressObjection(
   { key, former, needsDecision, uncertain, newAddress }: ExactRow,
   asked: ReadonlySet<string>,
-): MatchDoubt | null {
+): MatchObjection | null {
   // Nobody knew an address that no invoice had before.
   if (uncertain === 1 && newAddress === 0) return "order_unknown";
   const isClear = needsDecision === 0 && (former === null || asked.has(key));
   return isClear ? null : "reused_address";
 }
 
-function doubtOf({ former, needsDecision, above, below, uncertain }: ExactRow): MatchDoubt | null {
+function amountObjection({ former, needsDecision, above, below, uncertain }: ExactRow): MatchObjection | null {
   if (former !== null) return "ambiguous_amount";
   if (uncertain === 1) return "order_unknown";
   if (needsDecision === 1) return "entered_amount";

@@ -31,14 +31,14 @@ import {
 import { noPayments } from "../rules.ts";
 import { appendInvoice } from "../search/text-search.ts";
 import { findByExternalId, type InvoiceRow } from "../store.ts";
-import type { EntryPlace } from "../table.ts";
+import type { EntryOrigin } from "../table.ts";
 import { announceInvoice, createdFields } from "./announce.ts";
 import { issueInvoice } from "./issue.ts";
 
 /** The fields of a request, where an absent field takes its default and null means none, and who starts the invoice. */
 export interface InvoiceInput extends Omit<CreateInvoiceInput, keyof OptionFields>, OptionFields {
-  /** The place at which a payer without a credential entered the amount; absent: the merchant stated it. */
-  readonly enteredAtLink?: EntryPlace | null | undefined;
+  /** The link at which a payer without a credential entered the amount; absent: the merchant stated it. */
+  readonly enteredAtLink?: EntryOrigin | null | undefined;
   /** The payment link at which a payer starts the invoice. */
   readonly startedAtLink?: Id<"paymentLink"> | null | undefined;
   /** The range of client addresses from which the payer started it: the widest of `addressGroups`. */
@@ -70,7 +70,7 @@ export async function createInvoice(
   const earlier = { externalId: externalId ?? "", fingerprint, wanted: { input, terms } };
   if (externalId !== null) {
     const known = await findByExternalId(db, organizationId, externalId);
-    if (known !== null) return first(app, context, organizationId, earlier);
+    if (known !== null) return earlierInvoice(app, context, organizationId, earlier);
   }
   await requireReferences(db, organizationId, input, terms);
   const plan =
@@ -94,7 +94,7 @@ export async function createInvoice(
     );
   } catch (error) {
     if (!isExternalIdTaken(error) || externalId === null) throw error;
-    return first(app, context, organizationId, earlier);
+    return earlierInvoice(app, context, organizationId, earlier);
   }
 }
 
@@ -136,7 +136,7 @@ async function offerOf(
  * stores the response for the request's Idempotency-Key, and it sees an identical request that commits in the same
  * batch.
  */
-function first(
+function earlierInvoice(
   app: App,
   context: WriteContext,
   organizationId: Id<"organization">,
@@ -386,10 +386,10 @@ export const linkLimits = {
   rangeInOrganization: 250,
 } as const;
 
-type Place = keyof typeof linkLimits;
+type LinkLimit = keyof typeof linkLimits;
 
 /** The limits' names, and whose unpaid invoices they count, as a payer reads it. */
-const refusals: Readonly<Record<Place, readonly [name: LinkLimitName, whose: string]>> = {
+const refusals: Readonly<Record<LinkLimit, readonly [name: LinkLimitName, whose: string]>> = {
   link: ["link", "this payment link"],
   organization: ["organization", "all payment links of the organization together"],
   rangeAtLink: [
@@ -446,8 +446,8 @@ export async function withinLinkLimits(tx: Tx, draft: InvoiceRow): Promise<Invoi
     organization: count(() => true),
     rangeInOrganization: count(isFromHere),
   };
-  const places = Object.keys(linkLimits) as Place[];
-  const reached = places.find((place) => uses[place] >= linkLimits[place]);
+  const limits = Object.keys(linkLimits) as LinkLimit[];
+  const reached = limits.find((limit) => uses[limit] >= linkLimits[limit]);
   if (reached !== undefined) {
     const [name, whose] = refusals[reached];
     throw new LinkLimitReached(

@@ -5,9 +5,9 @@ import type { Id } from "../../../kernel/id.ts";
 import { formatRate } from "../../../kernel/money/ratio.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/database.ts";
-import { keepOrganization } from "../../organizations/issuing.ts";
+import { lockOrganizationShared } from "../../organizations/issuing.ts";
 import { mayReturnTo } from "../../organizations/checkout-policy.ts";
-import { keepActive, keepReceivingWallets, type WalletRow } from "../../wallets/store.ts";
+import { lockActiveShared, lockReceivingShared, type WalletRow } from "../../wallets/store.ts";
 import { NoWallet, WalletCapacityExhausted } from "../errors.ts";
 import { holdAmounts, marksOf, type HoldMark, type HoldTerms } from "../holds/holds.ts";
 import { hasFormer, holdAddresses } from "../holds/addresses.ts";
@@ -23,7 +23,7 @@ export interface Issuable {
 }
 
 /** An address or an amount that distinguishes an invoice at a wallet. */
-interface Place {
+interface AddressedAmount {
   readonly payableAmount: bigint;
   readonly walletAddress: string;
   /** Null at a wallet with one address. */
@@ -31,8 +31,8 @@ interface Place {
 }
 
 /** An invoice that has just been issued. */
-type PlacedInvoice = InvoiceRow &
-  Place & { readonly exchangeRate: string; readonly dustAmount: bigint };
+type IssuedInvoice = InvoiceRow &
+  AddressedAmount & { readonly exchangeRate: string; readonly dustAmount: bigint };
 
 /** An invoice with the wallet that it tries. */
 interface Attempt<W extends WalletRow = WalletRow> extends Issuable {
@@ -53,84 +53,84 @@ export async function issueInvoice(
   plan: IssuePlan,
 ): Promise<InvoiceRow> {
   await plan.decision.grant(tx, at, isCountedAtIssue(draft) ? 1 : 0);
-  const [placed] = await placeInvoices(tx, app, at, [{ draft, plan }]);
-  if (placed === undefined) throw new Defect("an invoice was not placed");
-  if (placed instanceof Problem) throw placed;
-  return placed;
+  const [row] = await issueInvoices(tx, app, at, [{ draft, plan }]);
+  if (row === undefined) throw new Defect("an invoice was not issued");
+  if (row instanceof Problem) throw row;
+  return row;
 }
 
 /**
  * Returns the drafts of one organization as issued, in order, and takes their holds; does not store the invoices. An
  * invoice that has no wallet with a free address or amount gets a problem instead, and no hold.
  */
-export async function placeInvoices(
+export async function issueInvoices(
   tx: Tx,
   app: InTx,
   at: Instant,
   issuables: readonly Issuable[],
-): Promise<readonly (PlacedInvoice | Problem)[]> {
-  const placed = new Map<Issuable, PlacedInvoice>();
-  const allowed = issuables.filter(({ draft, plan }) => mayIssue(draft, plan));
-  const walletsOf = await keepWallets(tx, allowed);
+): Promise<readonly (IssuedInvoice | Problem)[]> {
+  const rows = new Map<Issuable, IssuedInvoice>();
+  const allowed = issuables.filter(({ draft, plan }) => returnsToAllowedOrigin(draft, plan));
+  const walletsOf = await lockWalletsShared(tx, allowed);
   const rounds = Math.max(0, ...allowed.map((each) => walletsOf(each).length));
-  for (let round = 0; round < rounds && placed.size < allowed.length; round += 1) {
+  for (let round = 0; round < rounds && rows.size < allowed.length; round += 1) {
     const attempts = new Map<Issuable, Attempt>();
     for (const issuable of allowed) {
       const { draft, plan } = issuable;
       const wallet = walletsOf(issuable)[round];
-      if (wallet === undefined || placed.has(issuable)) continue;
+      if (wallet === undefined || rows.has(issuable)) continue;
       // An invoice that was issued in another token keeps its deadline and its late window.
       const expiresAt = draft.expiresAt ?? at + draft.expiresInSeconds * second;
       const lateUntil = draft.lateUntil ?? expiresAt + plan.lateWindowMs;
       attempts.set(issuable, { draft, plan, wallet, expiresAt, lateUntil });
     }
-    const places = await takePlaces(tx, app, [...attempts.values()], at);
+    const taken = await takeHolds(tx, app, [...attempts.values()], at);
     for (const [issuable, attempt] of attempts) {
-      const place = places.get(attempt);
-      if (place !== undefined) placed.set(issuable, issued(app, attempt, place, at));
+      const amount = taken.get(attempt);
+      if (amount !== undefined) rows.set(issuable, issuedRow(app, attempt, amount, at));
     }
   }
   return issuables.map(
     (each) =>
-      placed.get(each) ??
+      rows.get(each) ??
       (allowed.includes(each)
-        ? unplaced(each.plan, walletsOf(each).length > 0)
-        : returnsElsewhere(each.plan)),
+        ? unissuedProblem(each.plan, walletsOf(each).length > 0)
+        : redirectRefusal(each.plan)),
   );
 }
 
 /**
- * Keeps the active wallets that invoices try until the transaction ends, and returns a function that gives those of an
+ * Locks the active wallets that invoices try until the transaction ends, and returns a function that gives those of an
  * invoice, in order. An invoice that names no wallet is never issued at one that was the default when its plan was read
  * and is not any more.
  */
-async function keepWallets(
+async function lockWalletsShared(
   tx: Tx,
   issuables: readonly Issuable[],
 ): Promise<(issuable: Issuable) => readonly WalletRow[]> {
-  const isActive = onceEach((walletId: Id<"wallet">) => keepActive(tx, walletId));
+  const isActive = onceEach((walletId: Id<"wallet">) => lockActiveShared(tx, walletId));
   const receiving = onceEach(async (network: string): Promise<readonly WalletRow[]> => {
     const organizationId = issuables[0]?.draft.organizationId;
     if (organizationId === undefined) return [];
     // A change of a default locks the organization, and so waits for the end of this transaction.
-    await keepOrganization(tx, organizationId);
-    return keepReceivingWallets(tx, organizationId, network);
+    await lockOrganizationShared(tx, organizationId);
+    return lockReceivingShared(tx, organizationId, network);
   });
-  const kept = new Map<Issuable, readonly WalletRow[]>();
+  const locked = new Map<Issuable, readonly WalletRow[]>();
   for (const issuable of issuables) {
     const { plan } = issuable;
     const [named] = plan.wallets;
-    if (!plan.isWalletNamed) kept.set(issuable, await receiving(plan.terms.network.id));
-    else if (named !== undefined && (await isActive(named.id))) kept.set(issuable, [named]);
+    if (!plan.isWalletNamed) locked.set(issuable, await receiving(plan.terms.network.id));
+    else if (named !== undefined && (await isActive(named.id))) locked.set(issuable, [named]);
   }
-  return (issuable) => kept.get(issuable) ?? [];
+  return (issuable) => locked.get(issuable) ?? [];
 }
 
-function mayIssue({ redirectUrl }: InvoiceRow, { allowedOrigins }: IssuePlan): boolean {
+function returnsToAllowedOrigin({ redirectUrl }: InvoiceRow, { allowedOrigins }: IssuePlan): boolean {
   return redirectUrl === null || mayReturnTo(allowedOrigins, redirectUrl);
 }
 
-function returnsElsewhere({ allowedOrigins }: IssuePlan): Problem {
+function redirectRefusal({ allowedOrigins }: IssuePlan): Problem {
   return invalidField(
     "/redirectUrl",
     "invalid_value",
@@ -138,16 +138,16 @@ function returnsElsewhere({ allowedOrigins }: IssuePlan): Problem {
   );
 }
 
-function issued(
+function issuedRow(
   app: InTx,
   { draft, plan, wallet, expiresAt, lateUntil }: Attempt,
-  place: Place,
+  amount: AddressedAmount,
   at: Instant,
-): PlacedInvoice {
+): IssuedInvoice {
   return {
     ...draft,
-    ...place,
-    remainingAmount: place.payableAmount,
+    ...amount,
+    remainingAmount: amount.payableAmount,
     status: "open",
     checkoutId: app.ids.unguessable("chk"),
     exchangeRate: formatRate(plan.rate),
@@ -166,7 +166,7 @@ function isCountedAtIssue({ managedBy, startedAtLink }: InvoiceRow): boolean {
   return managedBy === null && startedAtLink === null;
 }
 
-function unplaced({ isWalletNamed, terms }: IssuePlan, hasWallet: boolean): Problem {
+function unissuedProblem({ isWalletNamed, terms }: IssuePlan, hasWallet: boolean): Problem {
   if (hasWallet) {
     return new WalletCapacityExhausted(
       isWalletNamed
@@ -179,14 +179,14 @@ function unplaced({ isWalletNamed, terms }: IssuePlan, hasWallet: boolean): Prob
     : noDefaultWallet(terms.network);
 }
 
-/** Takes a place for each attempt that finds a free one. */
-async function takePlaces(
+/** Takes an address or an amount for each attempt that finds a free one. */
+async function takeHolds(
   tx: Tx,
   app: InTx,
   attempts: readonly Attempt[],
   at: Instant,
-): Promise<ReadonlyMap<Attempt, Place>> {
-  const places = new Map<Attempt, Place>();
+): Promise<ReadonlyMap<Attempt, AddressedAmount>> {
+  const taken = new Map<Attempt, AddressedAmount>();
   const marks = await marksOfAttempts(tx, attempts, at);
   const termsOf = (attempt: Attempt) => holdTerms(attempt, marks, at);
   const byKey = new Map<Id<"wallet">, Attempt[]>();
@@ -197,13 +197,13 @@ async function takePlaces(
   for (const its of byKey.values()) {
     for (const attempt of its) {
       const shared = await shareOwnAddress(tx, attempt, at);
-      if (shared !== null) places.set(attempt, shared);
+      if (shared !== null) taken.set(attempt, shared);
     }
-    const others = its.filter((attempt) => !places.has(attempt));
-    await takeOwnAddresses(tx, app, others, termsOf, places);
+    const others = its.filter((attempt) => !taken.has(attempt));
+    await takeOwnAddresses(tx, app, others, termsOf, taken);
   }
-  await takeAmounts(tx, app, attempts, termsOf, places);
-  return places;
+  await takeAmounts(tx, app, attempts, termsOf, taken);
+  return taken;
 }
 
 /** Returns the marks of the holds that attempts take. */
@@ -238,7 +238,7 @@ function groupByNetwork(attempts: readonly Attempt[]): ReadonlyMap<Network, read
 }
 
 /**
- * Places a further option of an invoice at the address that it has on the option's network at the same wallet: its hold
+ * Puts a further option of an invoice at the address that it has on the option's network at the same wallet: its hold
  * there accepts any token until the end of the late window. Not at a recycled address, whose earlier invoice may have asked
  * for the amount of the option.
  */
@@ -246,7 +246,7 @@ async function shareOwnAddress(
   tx: Tx,
   { draft, plan, wallet }: Attempt,
   at: Instant,
-): Promise<Place | null> {
+): Promise<AddressedAmount | null> {
   const { kind } = plan.terms.network;
   const own = quotesOf(draft).find(
     ({ network, walletId, addressIndex }) =>
@@ -265,7 +265,7 @@ async function takeOwnAddresses(
   app: InTx,
   attempts: readonly Attempt[],
   termsOf: (attempt: Attempt) => HoldTerms,
-  places: Map<Attempt, Place>,
+  amounts: Map<Attempt, AddressedAmount>,
 ): Promise<void> {
   const [first] = attempts;
   if (first === undefined || first.wallet.xpub === null) return;
@@ -285,7 +285,7 @@ async function takeOwnAddresses(
   for (const [index, derived] of taken.entries()) {
     const attempt = attempts[index];
     if (attempt === undefined) continue;
-    places.set(attempt, {
+    amounts.set(attempt, {
       payableAmount: attempt.plan.price,
       walletAddress: network.kind.formatAddress(derived.address),
       addressIndex: derived.index,
@@ -299,7 +299,7 @@ async function takeAmounts(
   app: InTx,
   attempts: readonly Attempt[],
   termsOf: (attempt: Attempt) => HoldTerms,
-  places: Map<Attempt, Place>,
+  taken: Map<Attempt, AddressedAmount>,
 ): Promise<void> {
   const asking = attempts.flatMap((attempt) => {
     const { plan, wallet } = attempt;
@@ -323,7 +323,7 @@ async function takeAmounts(
     const payableAmount = amounts[index] ?? null;
     if (payableAmount === null) continue;
     const walletAddress = attempt.plan.terms.network.kind.formatAddress(search.address);
-    places.set(attempt, { payableAmount, walletAddress, addressIndex: null });
+    taken.set(attempt, { payableAmount, walletAddress, addressIndex: null });
   }
 }
 

@@ -44,7 +44,7 @@ import {
 import type { IssuingDecision } from "../hooks.ts";
 import { heldAmounts, searchAmount, type AmountSearch } from "../holds/amount-search.ts";
 import { payablePrice } from "../holds/amounts.ts";
-import type { EntryPlace } from "../table.ts";
+import type { EntryOrigin } from "../table.ts";
 
 const notReadyRetrySeconds = 10;
 
@@ -166,8 +166,8 @@ export function searchAt(
   price: bigint,
 ): AmountSearch | null {
   if (xpub !== null || address === null) return null;
-  const place = { organizationId, network: network.id, address, token: token.symbol };
-  return searchAmount(place, price, token, { holder: null, enteredAtLink }, randomBytes);
+  const target = { organizationId, network: network.id, address, token: token.symbol };
+  return searchAmount(target, price, token, { holder: null, enteredAtLink }, randomBytes);
 }
 
 /** Returns what the write that issues the invoice will ask. */
@@ -235,8 +235,8 @@ export interface TermsInput {
   readonly network: string;
   /** In percent; absent: none. */
   readonly underpaymentTolerance?: string | undefined;
-  /** The place at which a payer without a credential entered the amount; absent: the merchant stated it. */
-  readonly enteredAtLink?: EntryPlace | null | undefined;
+  /** The link at which a payer without a credential entered the amount; absent: the merchant stated it. */
+  readonly enteredAtLink?: EntryOrigin | null | undefined;
 }
 
 /** The parsed and validated terms of a request. */
@@ -249,7 +249,7 @@ interface InvoiceTerms {
   readonly tolerance: Ratio;
   /** In percent, in its shortest notation. */
   readonly underpaymentTolerance: string;
-  readonly enteredAtLink: EntryPlace | null;
+  readonly enteredAtLink: EntryOrigin | null;
 }
 
 /** Parses the terms of a request. A malformed field is a 400, an unavailable network, token or currency a 422. */
@@ -320,7 +320,7 @@ function requireRoute(app: InTx, token: NetworkToken, code: string): void {
   if (!isQuoted) throw unsupportedCurrency(app, token, code);
 }
 
-/** Creates the error, with the currencies in which an invoice in this token can settle. */
+/** Creates the error, with the currencies in which an invoice in this token can be priced. */
 function unsupportedCurrency(app: InTx, token: NetworkToken, code: string) {
   const leading = rateQuotesOf(app).leadingTo([token.symbol, ...token.pegs]);
   const offered = [...new Set([...leading, ...token.pegs, token.symbol])].sort();
@@ -356,9 +356,9 @@ async function quoteTerms(
   if (found.reason === "missing") {
     throw new Defect(`terms in ${code} were accepted, but no pair leads to ${token.symbol}`);
   }
-  const settled = [...token.pegs, token.symbol].join(" or ");
+  const accepted = [...token.pegs, token.symbol].join(" or ");
   throw new RateUnavailable(
-    `No source has returned an exchange rate from ${code} to ${token.symbol} lately. Try again shortly, or settle in ${settled}.`,
+    `No source has returned an exchange rate from ${code} to ${token.symbol} lately. Try again shortly, or settle in ${accepted}.`,
     { retryAfterSeconds: Math.ceil(found.retryAfterMs / second) },
   );
 }

@@ -20,7 +20,7 @@ import {
   WalletCapacityExhausted,
 } from "../errors.ts";
 import { announceChoice } from "../issuing/announce.ts";
-import { placeInvoices } from "../issuing/issue.ts";
+import { issueInvoices } from "../issuing/issue.ts";
 import { unlimited } from "../hooks.ts";
 import { planIssue, readOffer } from "../issuing/plan.ts";
 import { viewOf } from "../records.ts";
@@ -143,9 +143,9 @@ async function takeQuote(
   const planned = await planIssue(tx, app, unlimited, row.organizationId, terms, walletId, at);
   // The redirect of an issued invoice stays valid if the merchant allows other origins later.
   const plan = { ...planned, allowedOrigins: [] };
-  const [placed] = await placeInvoices(tx, app, at, [{ draft: row, plan }]);
-  if (placed === undefined || placed instanceof Problem) throw placed ?? notFound();
-  const { payableAmount, walletAddress, exchangeRate, dustAmount } = placed;
+  const [issued] = await issueInvoices(tx, app, at, [{ draft: row, plan }]);
+  if (issued === undefined || issued instanceof Problem) throw issued ?? notFound();
+  const { payableAmount, walletAddress, exchangeRate, dustAmount } = issued;
   return {
     network,
     tokenSymbol,
@@ -154,9 +154,9 @@ async function takeQuote(
     exchangeRate,
     dustAmount,
     tokenDecimals: terms.token.decimals,
-    requiredConfirmations: placed.requiredConfirmations,
-    walletId: placed.walletId,
-    addressIndex: placed.addressIndex,
+    requiredConfirmations: issued.requiredConfirmations,
+    walletId: issued.walletId,
+    addressIndex: issued.addressIndex,
     askedAmount: null,
     remainingAmount: payableAmount,
     remainingAfter: 0n,

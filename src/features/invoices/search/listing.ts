@@ -267,8 +267,8 @@ export function mergeFound({ direction }: Walk, one: Found, other: Found): Found
 
 /** Compares the values of two keys: texts by their bytes, as both databases do, and times. */
 function compareKeys(one: Key, other: Key): number {
-  for (const [place, value] of one.entries()) {
-    const against = other[place] ?? null;
+  for (const [index, value] of one.entries()) {
+    const against = other[index] ?? null;
     if (value === against || value === null || against === null) continue;
     return value < against ? -1 : 1;
   }

@@ -70,7 +70,7 @@ async function holdRest(
   // A payment is matched within the merchant's tolerance only: what is rounded is a rule of what is credited already.
   const least = dueAmount(terms.payableAmount, terms.tolerance) - invoice.seenAmount;
   const { id: invoiceId, organizationId, enteredAtLink } = invoice;
-  const place = {
+  const target = {
     organizationId,
     network: invoice.network,
     address: address.address,
@@ -83,7 +83,7 @@ async function holdRest(
   const request = {
     invoiceId,
     mark,
-    search: searchAmount(place, rest, token, { holder: invoiceId, enteredAtLink }, app.randomBytes),
+    search: searchAmount(target, rest, token, { holder: invoiceId, enteredAtLink }, app.randomBytes),
     leastOf: () => least,
     startsAt: at,
     endsAt: terms.lateUntil,

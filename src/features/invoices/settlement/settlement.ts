@@ -80,7 +80,7 @@ export async function settleInvoices(
     );
     return paid;
   };
-  await settle(tx, app, rows, totalsOf, state, at);
+  await settleRows(tx, app, rows, totalsOf, state, at);
 }
 
 /**
@@ -106,7 +106,7 @@ export async function sweepDeadlines(
   if (swept.length === 0 && releaseBy === null) return 0;
   return db.write(sweepContext, async (tx) => {
     const rows = await lockInvoices(tx, swept);
-    await settle(tx, app, rows, storedTotals, state, at);
+    await settleRows(tx, app, rows, storedTotals, state, at);
     const family = app.networks.known.get(network)?.addressFamily ?? network;
     const released =
       releaseBy === null ? 0 : await releaseHolds(tx, network, family, releaseBy, at);
@@ -115,7 +115,7 @@ export async function sweepDeadlines(
   });
 }
 
-async function settle(
+async function settleRows(
   tx: Tx,
   app: InTx,
   rows: readonly InvoiceRow[],
@@ -165,7 +165,7 @@ async function countMoney(
   });
   if (changed.length === 0) return (row) => row;
   const times = await app.hooks.countStarted(tx, at, changed);
-  const countedAt = new Map(changed.map(({ id }, place) => [id, times[place] ?? null]));
+  const countedAt = new Map(changed.map(({ id }, index) => [id, times[index] ?? null]));
   return (row) => {
     const time = countedAt.get(row.id);
     return time === undefined ? row : { ...row, countedAt: time };

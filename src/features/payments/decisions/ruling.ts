@@ -112,8 +112,8 @@ export async function lockCase(
   const network = listedNetwork(networks.known, named.network);
   const state = await networkState(tx, named.network);
   assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
-  const claiming = await paymentsOfTransfer(tx, transfer.id);
-  const invoiceIds = invoicesToLock(claiming, alsoLocked);
+  const ofTransfer = await paymentsOfTransfer(tx, transfer.id);
+  const invoiceIds = invoicesToLock(ofTransfer, alsoLocked);
   const terms = await lockTerms(tx, invoiceIds);
   const stored = await lockPayments(tx, invoiceIds);
   const payment = stored.find(({ id }) => id === paymentId);
@@ -126,10 +126,10 @@ export async function lockCase(
 
 /** Returns the invoices of payments and another one, each once, in the order in which every transaction locks them. */
 export function invoicesToLock(
-  claiming: readonly Pick<PaymentRow, "invoiceId">[],
+  ofTransfer: readonly Pick<PaymentRow, "invoiceId">[],
   alsoLocked?: Id<"invoice">,
 ): Id<"invoice">[] {
-  const affected = claiming.map(({ invoiceId }) => invoiceId);
+  const affected = ofTransfer.map(({ invoiceId }) => invoiceId);
   if (alsoLocked !== undefined) affected.push(alsoLocked);
   return [...new Set(affected)].sort();
 }

@@ -10,7 +10,7 @@ import { networkState } from "../../../platform/chain/state/network-state.ts";
 import { systemContext } from "../../../platform/database/database.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
 import { claimableNetworks, claimableTerms } from "../../invoices/holds/claimable.ts";
-import { recordClaimedTransfers, settleClaim, type ClaimedTransfers } from "./ledger.ts";
+import { recordClaimedTransfers, decideClaim, type ClaimedTransfers } from "./ledger.ts";
 import type { BlockTimes } from "../watcher/block-times.ts";
 import {
   claimedLogs,
@@ -29,7 +29,7 @@ import {
   organizationsWithUnknown,
   postponeClaim,
 } from "./store.ts";
-import type { Guard } from "../watcher/recorder.ts";
+import type { LeaseGuard } from "../watcher/recorder.ts";
 import { marksOnChain } from "../watcher/read-changes.ts";
 import { transfersOfTransactions } from "../ledger/store.ts";
 import type { ClaimRow } from "../table.ts";
@@ -64,9 +64,9 @@ export interface ClaimExaminer {
   /**
    * Examines due claims after a scan of the watcher and under its lease, so that the ordinary rules have matched their
    * transfers already: those with a known transaction, and as many others as strangers' share allows. Returns true if more
-   * claims with a known transaction are due; all others wait for the next look, which they must not start.
+   * claims with a known transaction are due; all others wait for the next examination, which they must not start.
    */
-  examine(guard: Guard): Promise<boolean>;
+  examine(guard: LeaseGuard): Promise<boolean>;
 }
 
 /** The number of claims that are examined concurrently. */
@@ -88,7 +88,7 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
   return { examine: (guard) => examine({ ...deps, share }, guard) };
 }
 
-async function examine(deps: Examining, guard: Guard): Promise<boolean> {
+async function examine(deps: Examining, guard: LeaseGuard): Promise<boolean> {
   const { app, network, client } = deps;
   const { db, clock } = app;
   await takeOver(deps, guard);
@@ -106,7 +106,7 @@ async function examine(deps: Examining, guard: Guard): Promise<boolean> {
 }
 
 /** Looks up, with one request, claims whose transaction may be made up. */
-async function examineUnknown(deps: Examining, guard: Guard): Promise<void> {
+async function examineUnknown(deps: Examining, guard: LeaseGuard): Promise<void> {
   const { app, network, client, share } = deps;
   const { db, clock } = app;
   const most = Math.min(batchMax, share.left());
@@ -120,16 +120,16 @@ async function examineUnknown(deps: Examining, guard: Guard): Promise<void> {
   const claims = share.take(due, most, (claim) => (at < givenUpAt(claim) ? 1 : 2));
   if (claims.length === 0) return;
   const hashes = claims.map(({ transactionHash }) => transactionHash);
-  const reading = receiptsOf(client, hashes);
+  const receipts = receiptsOf(client, hashes);
   // Each claim handles a failure that concerns it; one whose hold has ended reads nothing.
-  reading.catch(() => undefined);
-  const receiptAt = async (place: number): Promise<Receipt | null> => {
-    const answer = (await reading)[place] ?? null;
-    if (answer instanceof ProviderError) throw answer;
-    return answer;
+  receipts.catch(() => undefined);
+  const receiptAt = async (index: number): Promise<Receipt | null> => {
+    const reply = (await receipts)[index] ?? null;
+    if (reply instanceof ProviderError) throw reply;
+    return reply;
   };
   await Promise.all(
-    claims.map((claim, place) => examineOne(deps, claim, guard, () => receiptAt(place))),
+    claims.map((claim, index) => examineOne(deps, claim, guard, () => receiptAt(index))),
   );
 }
 
@@ -137,13 +137,13 @@ async function examineUnknown(deps: Examining, guard: Guard): Promise<void> {
  * Moves due claims from networks that nobody reads to another network of their invoices, and postpones those whose
  * invoices have none.
  */
-async function takeOver(deps: ClaimExaminerDeps, guard: Guard): Promise<void> {
+async function takeOver(deps: ClaimExaminerDeps, guard: LeaseGuard): Promise<void> {
   const { app, unread } = deps;
   const { db, clock } = app;
   if (unread.length === 0) return;
   const due = await dueClaims(db, unread, clock.now(), batchMax);
   for (const claim of due) {
-    if (await lookElsewhere(deps, claim, guard, { isGivenUp: false })) continue;
+    if (await tryOtherNetworks(deps, claim, guard, { isGivenUp: false })) continue;
     await postpone(deps, claim, guard, null);
   }
 }
@@ -183,7 +183,7 @@ async function findEvidence(
 async function findUnknown(deps: ClaimExaminerDeps, claim: ClaimRow): Promise<Evidence> {
   const { clock } = deps.app;
   if (clock.now() < givenUpAt(claim)) return { waitsFor: "transaction" };
-  const answers = await Promise.all(
+  const replies = await Promise.all(
     deps.providers.map(async (provider) => {
       try {
         return await provider.receipt(claim.transactionHash);
@@ -193,7 +193,7 @@ async function findUnknown(deps: ClaimExaminerDeps, claim: ClaimRow): Promise<Ev
       }
     }),
   );
-  const isUnknown = answers.every((receipt) => receipt === null);
+  const isUnknown = replies.every((receipt) => receipt === null);
   return isUnknown ? { refused: "unknown" } : { waitsFor: "block" };
 }
 
@@ -222,7 +222,7 @@ async function timed(
 async function postpone(
   { app }: ClaimExaminerDeps,
   claim: ClaimRow,
-  guard: Guard,
+  guard: LeaseGuard,
   reason: "unknown" | null,
   { network, isKnown }: Pick<ClaimRow, "network" | "isKnown"> = claim,
 ): Promise<void> {
@@ -240,10 +240,10 @@ async function postpone(
  * Continues the search on another network of the invoice's options: at once on the next one, and after the last one
  * later on the first. Returns false if the claim stays: the invoice has one network, or the last one gives it up.
  */
-async function lookElsewhere(
+async function tryOtherNetworks(
   deps: ClaimExaminerDeps,
   claim: ClaimRow,
-  guard: Guard,
+  guard: LeaseGuard,
   { isGivenUp }: { readonly isGivenUp: boolean },
 ): Promise<boolean> {
   const { app, examined } = deps;
@@ -283,16 +283,16 @@ function isAbsent(evidence: Evidence): boolean {
   return "refused" in evidence && ["unknown", "hold_ended"].includes(evidence.refused);
 }
 
-async function settle(
+async function applyEvidence(
   deps: ClaimExaminerDeps,
   claim: ClaimRow,
   evidence: Evidence,
-  guard: Guard,
+  guard: LeaseGuard,
 ): Promise<void> {
   const { app, network } = deps;
   const { db, clock } = app;
   const isGivenUp = "refused" in evidence;
-  if (isAbsent(evidence) && (await lookElsewhere(deps, claim, guard, { isGivenUp }))) return;
+  if (isAbsent(evidence) && (await tryOtherNetworks(deps, claim, guard, { isGivenUp }))) return;
   if ("waitsFor" in evidence) {
     const isKnown = evidence.waitsFor === "block";
     const { network: on } = claim;
@@ -312,7 +312,7 @@ async function settle(
     const outcome: ClaimOutcome | null =
       "refused" in evidence
         ? { state: "refused", reason: evidence.refused }
-        : await settleClaim(tx, app, at, network, claim, evidence);
+        : await decideClaim(tx, app, at, network, claim, evidence);
     if (outcome === null) {
       const { network: on, attempts } = claim;
       const nextAt = retryAt(attempts, at);
@@ -340,12 +340,12 @@ async function settle(
 async function examineOne(
   deps: ClaimExaminerDeps,
   claim: ClaimRow,
-  guard: Guard,
+  guard: LeaseGuard,
   readReceipt: ReadReceipt,
 ): Promise<void> {
   const { app, network } = deps;
   try {
-    await settle(deps, claim, await findEvidence(deps, claim, readReceipt), guard);
+    await applyEvidence(deps, claim, await findEvidence(deps, claim, readReceipt), guard);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     if (!(error instanceof ProviderError)) {
@@ -354,18 +354,18 @@ async function examineOne(
         .error({ claim: claim.id, err: error }, "a submitted transaction could not be examined");
     }
     // Another network may have it, and be read.
-    if (await lookElsewhere(deps, claim, guard, { isGivenUp: false })) return;
+    if (await tryOtherNetworks(deps, claim, guard, { isGivenUp: false })) return;
     await postpone(deps, claim, guard, claim.reason === "unknown" ? "unknown" : null);
   }
 }
 
 /**
  * Lookups of transactions that strangers named and no provider had so far, in percent of the requests that the ordinary
- * looks at a network make: a tenth of a provider's day.
+ * scans of a network make: a tenth of a provider's day.
  */
 export const strangersPercent = 10;
-/** The requests of an ordinary look at an idle network. */
-const requestsPerLook = 2;
+/** The requests of an ordinary scan of an idle network. */
+const requestsPerLookup = 2;
 /** The lookups that a network saves up while nobody needs them. */
 export const savedMax = 20;
 /** The saved lookups that are kept for organizations without a lookup in the last minute. */
@@ -403,7 +403,7 @@ export function makeStrangersShare(deps: {
   readonly network: Pick<Network, "pollMs">;
 }): StrangersShare {
   const { clock } = deps;
-  const earnedPerMs = ((strangersPercent / 100) * requestsPerLook) / deps.network.pollMs;
+  const earnedPerMs = ((strangersPercent / 100) * requestsPerLookup) / deps.network.pollMs;
   let saved = savedMax;
   let countedAt: Instant = clock.now();
   /** The last lookup of each organization that had one lately or waits for another one, in the order of the lookups. */
@@ -473,6 +473,6 @@ const isLookedUp = (claim: ClaimRow): boolean => !isFresh(claim);
 
 /** Returns the items of all queues: their first ones in the order of the queues, then their second ones, and so on. */
 function merged<T>(queues: readonly (readonly T[])[]): T[] {
-  const placed = queues.flatMap((queue) => queue.map((item, place) => ({ item, place })));
-  return placed.toSorted((one, other) => one.place - other.place).map(({ item }) => item);
+  const ranked = queues.flatMap((queue) => queue.map((item, index) => ({ item, place: index })));
+  return ranked.toSorted((one, other) => one.place - other.place).map(({ item }) => item);
 }

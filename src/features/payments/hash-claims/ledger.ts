@@ -19,7 +19,7 @@ import {
 } from "./rules.ts";
 import { lockTransaction, paymentsOfTransfer, requireVerification } from "./store.ts";
 import type { ChainContext, PaymentChange } from "../ledger/types.ts";
-import { applyChainDiff } from "../ledger/save-transfers.ts";
+import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { openPayment } from "../ledger/payment-rules.ts";
 import { finalizeTransfers, lockPayments } from "../ledger/store.ts";
 import type { ClaimRow, TransferRow } from "../table.ts";
@@ -48,12 +48,12 @@ export async function recordClaimedTransfers(
   assert(state !== null, "a payment was claimed on a network that was never read");
   const stored = await lockTransaction(tx, network.id, claim.transactionHash);
   const recorded = compareWithRecord(stored, logs, state.cursorHeight);
-  if (recorded.isUnsettled) return;
+  if (recorded.isPending) return;
   const moved: { transfer: TransferRow; log: TimedLog }[] = [];
-  for (const place of recorded.known) {
-    const { id, invoiceId } = place.transfer;
+  for (const pair of recorded.known) {
+    const { id, invoiceId } = pair.transfer;
     if (invoiceId !== null || (await paymentsOfTransfer(tx, id)).length > 0) continue;
-    moved.push(place);
+    moved.push(pair);
   }
   const fresh = recorded.missing;
   if (moved.length === 0 && fresh.length === 0) return;
@@ -66,7 +66,7 @@ export async function recordClaimedTransfers(
  * Decides on a hash claim whose transfers were entered: transfers that no rule matched become payments in review.
  * Returns null if the chain has to progress first.
  */
-export async function settleClaim(
+export async function decideClaim(
   tx: Tx,
   app: InTx,
   at: Instant,
@@ -77,8 +77,8 @@ export async function settleClaim(
   const state = await networkState(tx, network.id);
   assert(state !== null, "a payment was claimed on a network that was never read");
   const stored = await lockTransaction(tx, network.id, claim.transactionHash);
-  const { known, missing, isUnsettled } = compareWithRecord(stored, logs, state.cursorHeight);
-  if (isUnsettled || missing.length > 0) return null;
+  const { known, missing, isPending } = compareWithRecord(stored, logs, state.cursorHeight);
+  if (isPending || missing.length > 0) return null;
   const transfers = known.map(({ transfer }) => transfer);
 
   const relations: TransferRelation[] = [];
@@ -126,7 +126,7 @@ async function exactlyHeldByOthers(
   const others = transfers.flatMap((transfer) => {
     const match = matches.get(transfer.id);
     if (match === undefined || match.rule === "within_tolerance") return [];
-    if (match.doubt !== undefined) return [];
+    if (match.objection !== undefined) return [];
     return match.invoiceId === claim.invoiceId ? [] : [{ transfer, match }];
   });
   if (others.length === 0) return new Set();

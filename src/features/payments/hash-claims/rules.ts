@@ -81,7 +81,7 @@ interface StoredTransfers {
   /** Unrecorded transfers in final blocks: the watcher read those while the address was not watched. */
   readonly missing: readonly TimedLog[];
   /** True if the watcher has yet to reach some transfers, or to follow them through a reorganization. */
-  readonly isUnsettled: boolean;
+  readonly isPending: boolean;
 }
 
 export function compareWithRecord(
@@ -91,15 +91,15 @@ export function compareWithRecord(
 ): StoredTransfers {
   const known: { transfer: TransferRow; log: TimedLog }[] = [];
   const missing: TimedLog[] = [];
-  let isUnsettled = false;
+  let isPending = false;
   for (const log of logs) {
     const transfer = stored.find((row) => isAt(row, log));
     if (transfer !== undefined) known.push({ transfer, log });
     else if (log.blockHeight > cursorHeight || stored.some((row) => isSameTransfer(row, log))) {
-      isUnsettled = true;
+      isPending = true;
     } else missing.push(log);
   }
-  return { known, missing, isUnsettled };
+  return { known, missing, isPending };
 }
 
 function isAt(row: TransferRow, log: TransferLog): boolean {

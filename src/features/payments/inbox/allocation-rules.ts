@@ -34,8 +34,8 @@ export function readAllocations(
 ): Part[] {
   const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
   const seen = new Set<Id<"invoice">>();
-  return allocations.map(({ invoiceId, amount }, place) => {
-    const pointer = `/allocations/${String(place)}`;
+  return allocations.map(({ invoiceId, amount }, index) => {
+    const pointer = `/allocations/${String(index)}`;
     if (seen.has(invoiceId)) {
       const message = "is already in the list: allocate one amount to it";
       throw invalidField(`${pointer}/invoiceId`, "duplicate", message);
@@ -62,11 +62,11 @@ export function restOf(
 /** Throws if more than the rest would be allocated, or an invoice would have two payments of the transfer. */
 export function requireRoom(
   transfer: TransferRow,
-  claiming: readonly PaymentRow[],
+  ofTransfer: readonly PaymentRow[],
   given: readonly Part[],
 ): void {
-  const taking = claiming.filter(isTaking);
-  const left = transfer.amount - takenOf(claiming);
+  const taking = ofTransfer.filter(isTaking);
+  const left = transfer.amount - takenOf(ofTransfer);
   const sum = given.reduce((total, { amount }) => total + amount, 0n);
   if (sum > left) {
     throw new AllocationTooLarge(
@@ -79,7 +79,7 @@ export function requireRoom(
       `${again.invoiceId} already has a payment of this transfer. Reverse it, then allocate the whole amount.`,
     );
   }
-  if (claiming.length + given.length > paymentsOfTransferMax) {
+  if (ofTransfer.length + given.length > paymentsOfTransferMax) {
     throw new TransferAllocated(
       `This transfer has reached the limit of allocations, including reversed ones: ${String(paymentsOfTransferMax)}.`,
     );

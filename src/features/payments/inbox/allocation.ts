@@ -64,10 +64,10 @@ export function allocateTransfer(
     requireOnChain(transfer);
     requireCreditable(transfer, network, state.disabledTokens);
     const given = readAllocations(transfer, allocations);
-    const claiming = await paymentsOfTransfer(tx, transferId);
-    requireRoom(transfer, claiming, given);
+    const ofTransfer = await paymentsOfTransfer(tx, transferId);
+    requireRoom(transfer, ofTransfer, given);
 
-    const own = claiming.filter((payment) => payment.organizationId === organizationId);
+    const own = ofTransfer.filter((payment) => payment.organizationId === organizationId);
     const named = [...given, ...own].map(({ invoiceId }) => invoiceId);
     const invoiceIds = [...new Set(named)].sort();
     const terms = await lockTerms(tx, invoiceIds);
@@ -78,8 +78,8 @@ export function allocateTransfer(
     const stored = await lockPayments(tx, invoiceIds);
 
     const at = clock.now();
-    const opened = given.map((each, place) => {
-      const payable = asked[place];
+    const opened = given.map((each, index) => {
+      const payable = asked[index];
       assert(payable !== undefined, "an allocation has no terms");
       return openAllocation(app, at, transfer, payable, each);
     });
@@ -87,7 +87,7 @@ export function allocateTransfer(
       .filter((row) => row.transferId === transferId && row.status === "review")
       .map(rejectedPayment);
     const ruled = new Map(superseded.map((row) => [row.id, row]));
-    const after = [...claiming.map((row) => ruled.get(row.id) ?? row), ...opened];
+    const after = [...ofTransfer.map((row) => ruled.get(row.id) ?? row), ...opened];
     const disposition = dispositionAfter(transfer, after, "unmatched");
     await assignTransfer(tx, transferId, disposition);
     await noteDecisions(tx, app.ids, at, "allocated", opened);

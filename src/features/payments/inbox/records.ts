@@ -6,7 +6,7 @@ import {
   id,
   listRecord,
   money,
-  moneyAnswer,
+  moneyText,
   requestRecord,
   responseRecord,
 } from "../../../http/declare/record.ts";
@@ -19,7 +19,7 @@ import {
   transferStatuses,
   waitingReasons,
   waitingReasonWords,
-  type TransferStanding,
+  type MerchantTransferStatus,
   type WaitingReason,
 } from "./status.ts";
 import { formatMoney, money as moneyOf, tokenAsset } from "../../../kernel/money/money.ts";
@@ -36,7 +36,7 @@ const allocationsMax = 20;
 const TransferAllocationRecord = responseRecord("TransferAllocation", {
   paymentId: id("payment"),
   invoiceId: id("invoice"),
-  amount: moneyAnswer(),
+  amount: moneyText(),
   status: z.enum(paymentStatuses),
   rule: z.enum(matchRules).meta({
     description: "The rule that assigned it to this invoice; `manual` if the merchant decided.",
@@ -55,8 +55,8 @@ const TransferSuggestionRecord = responseRecord("TransferSuggestion", {
   publicId: z.string(),
   externalId: z.string().nullable(),
   invoiceStatus: InvoiceStatusRecord,
-  amount: moneyAnswer().meta({ description: "The amount to allocate to it, in tokens." }),
-  remainingAmount: moneyAnswer().meta({
+  amount: moneyText().meta({ description: "The amount to allocate to it, in tokens." }),
+  remainingAmount: moneyText().meta({
     description: "The amount that it still asks for, in tokens.",
   }),
   reasons: z.array(z.enum(suggestionReasons)).meta({
@@ -73,7 +73,7 @@ const TransferDecisionRecord = responseRecord("TransferDecision", {
   decision: z.enum(transferDecisionKinds),
   paymentId: id("payment").nullable(),
   invoiceId: id("invoice").nullable(),
-  amount: moneyAnswer(),
+  amount: moneyText(),
   actorType: z.enum(["user", "api_key", "operator", "system"]),
   actorId: z.string().nullable(),
   actorLabel: z.string(),
@@ -98,8 +98,8 @@ export const TransferRecord = responseRecord("Transfer", {
   logIndex: z.int().min(0),
   fromAddress: z.string(),
   toAddress: z.string(),
-  amount: moneyAnswer(),
-  unallocatedAmount: moneyAnswer().meta({
+  amount: moneyText(),
+  unallocatedAmount: moneyText().meta({
     description:
       "The part that counts for no invoice: a decimal string in tokens. Payments in review do not count yet.",
   }),
@@ -216,7 +216,7 @@ export interface ClaimView {
   readonly payments: readonly PaymentRow[];
 }
 
-export function dispositionOfTransfer({ status, disposition }: TransferRow): TransferStanding {
+export function dispositionOfTransfer({ status, disposition }: TransferRow): MerchantTransferStatus {
   return status === "orphaned" ? "reverted" : disposition;
 }
 

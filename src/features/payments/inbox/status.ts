@@ -30,7 +30,7 @@ export const waitingReasons = Object.keys(waitingReasonWords) as WaitingReason[]
 
 /** The transfer statuses that the merchant sees: the dispositions, and `reverted` for a transfer off the chain. */
 export const transferStatuses = ["unmatched", "matched", "ignored", "reverted"] as const;
-export type TransferStanding = (typeof transferStatuses)[number];
+export type MerchantTransferStatus = (typeof transferStatuses)[number];
 
 /** The kinds of decisions about a transfer or its payments. */
 export const transferDecisionKinds = [

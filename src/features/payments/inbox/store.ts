@@ -16,7 +16,7 @@ import {
   type PaymentRow,
   type TransferRow,
 } from "../table.ts";
-import type { TransferDecision, TransferStanding } from "./status.ts";
+import type { TransferDecision, MerchantTransferStatus } from "./status.ts";
 import { groupBy } from "../ledger/chain-diff.ts";
 
 /** Returns a transfer; null if it does not exist or belongs to another organization. */
@@ -35,7 +35,7 @@ export function findTransfer(
 export function findTransfers(
   reader: Reader,
   organizationId: Id<"organization">,
-  status: TransferStanding | undefined,
+  status: MerchantTransferStatus | undefined,
   page: PageRequest,
 ): Promise<TransferRow[]> {
   const { rest, values } = pageQuery(page, [
@@ -57,7 +57,7 @@ export async function countUnmatched(reader: Reader): Promise<ReadonlyMap<string
 }
 
 /** Repeats the conditions of the partial indexes. `matched` needs no index: most transfers are matched. */
-function statusFilter(status: TransferStanding | undefined): Filter {
+function statusFilter(status: MerchantTransferStatus | undefined): Filter {
   switch (status) {
     case undefined:
       return ["status =", undefined];

@@ -82,15 +82,15 @@ interface SuggestionCase {
 export function suggest(given: SuggestionCase): Suggestion[] {
   const { transfer, candidates, payments } = given;
   const left = transfer.amount - takenOf(payments);
-  const settled = new Set(
+  const excluded = new Set(
     payments
       .filter((payment) => payment.status === "rejected" || takenOf([payment]) > 0n)
       .map(({ invoiceId }) => invoiceId),
   );
-  for (const { invoiceId, status } of payments) if (status === "review") settled.delete(invoiceId);
+  for (const { invoiceId, status } of payments) if (status === "review") excluded.delete(invoiceId);
   const fitting = candidates.flatMap((candidate) => {
     const invoice = inTokenOf(candidate.invoice, transfer);
-    if (invoice === null || settled.has(invoice.id) || !isPossible(given, invoice)) return [];
+    if (invoice === null || excluded.has(invoice.id) || !isPossible(given, invoice)) return [];
     return [{ ...candidate, invoice }];
   });
   const issuedAfterwards = new Set(

@@ -14,7 +14,7 @@ import { takenOf } from "../ledger/payment-rules.ts";
 import { suggest } from "./suggestions.ts";
 import { transfers, type ClaimRow, type PaymentRow, type TransferRow } from "../table.ts";
 import { dispositionOfTransfer, type ClaimView, type TransferView } from "./records.ts";
-import type { TransferStanding } from "./status.ts";
+import type { MerchantTransferStatus } from "./status.ts";
 import {
   decisionsOf,
   findClaims,
@@ -26,7 +26,7 @@ import {
 } from "./store.ts";
 
 interface TransferFilters extends PageQuery {
-  readonly status?: TransferStanding | "all" | undefined;
+  readonly status?: MerchantTransferStatus | "all" | undefined;
 }
 
 interface ClaimFilters extends PageQuery {

@@ -26,11 +26,11 @@ export async function triage(
   person: Person,
 ): Promise<void> {
   const done = { allocated: 0, ignored: 0, skipped: 0 };
-  for (const [place, id] of transferIds.entries()) {
+  for (const [index, id] of transferIds.entries()) {
     const view = await getTransfer(app, organizationId, id);
     const shown = presentTransfer(view);
     if (shown.status !== "unmatched") continue;
-    person.say(`\n${String(place + 1)} of ${String(transferIds.length)}: ${inWords(shown)}`);
+    person.say(`\n${String(index + 1)} of ${String(transferIds.length)}: ${inWords(shown)}`);
     const answer = await person.choose<Answer>("What is it?", choicesOf(shown));
     if (answer === "stop") break;
     try {

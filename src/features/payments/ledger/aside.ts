@@ -13,7 +13,7 @@ import { transfersById } from "./store.ts";
 export interface RejectedFacts {
   readonly transfers: ReadonlyMap<Id<"transfer">, TransferFacts>;
   /** Every payment of these transfers, of any invoice. */
-  readonly claiming: ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>;
+  readonly byTransfer: ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>;
   /** The payments that the merchant accepted before they were rejected. */
   readonly accepted: ReadonlySet<Id<"payment">>;
 }
@@ -69,12 +69,12 @@ function rejectedOf(own: readonly PaymentRow[], dust: bigint, facts: RejectedFac
 function owedOfTransfer(
   mine: readonly PaymentRow[],
   transfer: TransferFacts | undefined,
-  { claiming, accepted }: RejectedFacts,
+  { byTransfer, accepted }: RejectedFacts,
 ): bigint {
   const [first] = mine;
   if (first === undefined || transfer?.status !== "seen") return 0n;
   const { invoiceId, transferId } = first;
-  const others = (claiming.get(transferId) ?? []).filter((row) => row.invoiceId !== invoiceId);
+  const others = (byTransfer.get(transferId) ?? []).filter((row) => row.invoiceId !== invoiceId);
   const all = [...mine, ...others].toSorted((one, other) => (one.id < other.id ? 1 : -1));
   const isOwed = ({ id, status, rule, organizationId }: PaymentRow) =>
     status === "rejected" &&
@@ -82,11 +82,11 @@ function owedOfTransfer(
     (rule !== "submitted_hash" || accepted.has(id));
   let left = transfer.amount - takenOf(all);
   for (const [owner, own] of groupBy(all, (row) => row.invoiceId)) {
-    const claim = own.reduce((sum, row) => {
+    const share = own.reduce((sum, row) => {
       if (isTaking(row)) return sum - row.amount;
       return isOwed(row) ? sum + row.amount - row.refunded : sum;
     }, 0n);
-    const owed = notNegative(smaller(claim, left));
+    const owed = notNegative(smaller(share, left));
     if (owner === invoiceId) return owed;
     left -= owed;
   }
@@ -113,19 +113,19 @@ export async function readRejectedFacts(
   const rejected = given.filter(({ status }) => status === "rejected");
   if (rejected.length === 0) return noFacts;
   const transferIds = [...new Set(rejected.map(({ transferId }) => transferId))];
-  const claiming = await reader.find(
+  const byTransfer = await reader.find(
     payments,
     `WHERE transfer_id IN ${listed(reader.dialect, 1)} ORDER BY id`,
     [JSON.stringify(transferIds)],
   );
   return {
     transfers: await transfersById(reader, transferIds),
-    claiming: groupBy(claiming, ({ transferId }) => transferId),
+    byTransfer: groupBy(byTransfer, ({ transferId }) => transferId),
     accepted: await acceptedOf(reader, transferIds),
   };
 }
 
-const noFacts: RejectedFacts = { transfers: new Map(), claiming: new Map(), accepted: new Set() };
+const noFacts: RejectedFacts = { transfers: new Map(), byTransfer: new Map(), accepted: new Set() };
 
 /** Returns the payments of transfers that the merchant accepted. */
 async function acceptedOf(

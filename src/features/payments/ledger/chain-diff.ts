@@ -30,7 +30,7 @@ export interface WindowDifference<Log extends TransferLog = TransferLog> {
   readonly fresh: readonly Log[];
   readonly moved: readonly MovedTransfer<Log>[];
   readonly orphaned: readonly TransferRow[];
-  /** Logs of transactions that are already final in another place: an honest chain cannot have them. */
+  /** Logs of transactions that are already final in another block: an honest chain cannot have them. */
   readonly contradicting: readonly TransferLog[];
 }
 
@@ -162,7 +162,7 @@ export function identityOf(row: TransferRow): TransferIdentity {
 }
 
 /** Returns a text for a transfer in its block. */
-export function placeOf(log: TransferIdentity & Pick<TransferLog, "blockHash">): string {
+export function keyInBlock(log: TransferIdentity & Pick<TransferLog, "blockHash">): string {
   return `${transferKey(log)}:${log.blockHash}`;
 }
 

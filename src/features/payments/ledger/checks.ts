@@ -13,7 +13,7 @@ import { quoteFor } from "../../invoices/options/quotes.ts";
 import { storedAside } from "../../invoices/settlement/owed.ts";
 import type { PaymentTotals } from "../../invoices/rules.ts";
 import { asideOf, readRejectedFacts } from "./aside.ts";
-import { settleLedger, takenOf } from "./payment-rules.ts";
+import { computeLedger, takenOf } from "./payment-rules.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
 
@@ -38,10 +38,10 @@ async function ledgerFaults(
   const facts = await readRejectedFacts(reader, rows);
   return ledgers.flatMap(({ id, terms, totals }) => {
     const own = byInvoice.get(id) ?? [];
-    const settled = settleLedger(own, terms);
+    const computed = computeLedger(own, terms);
     const found: Violation[] = [];
     const aside = asideOf(own, terms, facts);
-    const fault = firstDifference(comparable(totals), comparable({ ...settled.totals, aside }));
+    const fault = firstDifference(comparable(totals), comparable({ ...computed.totals, aside }));
     if (fault !== null) found.push({ row: id, fault: `According to its payments, its ${fault}.` });
     for (const payment of own) {
       if (quoteFor(terms.quotes, payment) !== undefined) continue;
@@ -49,7 +49,7 @@ async function ledgerFaults(
       found.push({ row: payment.id, fault: missing });
     }
     const stored = new Map(own.map((payment) => [payment.id, amountsOf(payment)]));
-    for (const payment of settled.payments) {
+    for (const payment of computed.payments) {
       const amounts = stored.get(payment.id);
       const differing = amounts && firstDifference(amounts, amountsOf(payment));
       if (differing != null) found.push({ row: payment.id, fault: `Its ${differing}.` });

@@ -92,7 +92,7 @@ export async function matchTransfers(
 async function findMatches(
   tx: Tx,
   { network, state, marks, difference }: ChainDiffInput,
-  { doubtful, creditable, dust, fresh }: ChangedTransfers,
+  { uncertain, creditable, dust, fresh }: ChangedTransfers,
   free: readonly TransferRow[],
 ): Promise<MatchesOf> {
   const able = free.filter(({ id }) => creditable.has(id) || dust.has(id));
@@ -110,7 +110,7 @@ async function findMatches(
       token,
       address: toAddress,
       amount,
-      blockTime: doubtful.has(id) ? null : blockTime,
+      blockTime: uncertain.has(id) ? null : blockTime,
       blockHeight: Math.max(blockHeight, seenAt.get(id) ?? 0),
       recordedAt: isFresh.has(id) ? null : createdAt,
     })),
@@ -209,7 +209,7 @@ function capTimes(changed: ChangedTransfers, matches: MatchesOf, terms: TermsOf)
   const capped = (row: TransferRow): TransferRow => {
     const invoiceId = matches.get(row.id)?.invoiceId ?? row.invoiceId;
     const asked = invoiceId === null ? undefined : terms.get(invoiceId);
-    if (!changed.doubtful.has(row.id) || asked === undefined) return row;
+    if (!changed.uncertain.has(row.id) || asked === undefined) return row;
     return { ...row, blockTime: Math.min(row.blockTime, asked.expiresAt) };
   };
   return { ...changed, fresh: changed.fresh.map(capped), moved: changed.moved.map(capped) };
@@ -305,9 +305,9 @@ function withheldReason(
   quote: Quote,
   amount: bigint,
 ): WaitingReason | null {
-  if (match.rule === "exclusive_address") return match.doubt ?? null;
-  if (match.doubt === "ambiguous_amount") return match.doubt;
-  return asksFor(asked, before, quote, amount) ? (match.doubt ?? null) : "not_asked";
+  if (match.rule === "exclusive_address") return match.objection ?? null;
+  if (match.objection === "ambiguous_amount") return match.objection;
+  return asksFor(asked, before, quote, amount) ? (match.objection ?? null) : "not_asked";
 }
 
 function byPosition(one: TransferRow, other: TransferRow): number {

@@ -29,7 +29,7 @@ export function isVerified(
   return payment.status === "confirmed" || transfer.verification === "verified";
 }
 
-/** Returns a new payment of a transfer for the matched invoice; `settleLedger` sets its settlement amount. */
+/** Returns a new payment of a transfer for the matched invoice; `computeLedger` sets its settlement amount. */
 export function openPayment(given: {
   readonly id: Id<"payment">;
   readonly transfer: TransferRow;
@@ -155,7 +155,7 @@ export function confirmPayment(payment: PaymentRow, at: Instant): PaymentRow {
   return { ...payment, status: "confirmed", confirmedAt: at };
 }
 
-interface SettledLedger {
+interface ComputedLedger {
   readonly payments: readonly PaymentRow[];
   readonly totals: PaymentTotals;
 }
@@ -165,7 +165,7 @@ interface SettledLedger {
  * the settlement amount of all, so that they add up to the invoice's paid amount to the last unit, in whatever tokens
  * they are (docs/decisions/0042). A payment that does not count is worth its amount alone: nothing is rounded for it.
  */
-export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerms): SettledLedger {
+export function computeLedger(payments: readonly PaymentRow[], terms: PayableTerms): ComputedLedger {
   const inOrder = payments.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const seen = shareOfPayments(inOrder.filter(isCounted), terms);
   let before = noShare;

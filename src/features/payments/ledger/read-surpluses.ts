@@ -38,7 +38,7 @@ export async function readSurpluses(
     await paymentsBy(reader, "invoice_id", invoiceIds),
     ({ invoiceId }) => invoiceId,
   );
-  const claims = groupBy(
+  const byTransfer = groupBy(
     await paymentsBy(reader, "transfer_id", transferIds),
     ({ transferId }) => transferId,
   );
@@ -51,16 +51,16 @@ export async function readSurpluses(
       assert(invoice !== undefined && terms !== null, `${payment.id} has no issued invoice`);
       assert(transfer !== undefined, `${payment.id} has no transfer`);
       const ledger = ledgers.get(payment.invoiceId) ?? [];
-      const claiming = claims.get(payment.transferId) ?? [];
+      const ofTransfer = byTransfer.get(payment.transferId) ?? [];
       const inputs = { status: invoice.status, terms, ledger };
-      const claimed = { transfer, claiming };
+      const source = { transfer, claiming: ofTransfer };
       const isReverted = ledger.some(({ status }) => status === "reverted");
-      const surplus = surplusOf(payment, inputs, claimed);
+      const surplus = surplusOf(payment, inputs, source);
       const found: PaymentSurplus = {
         payment,
         surplus,
         free: freeOf(surplus, payment, terms),
-        surplusInTime: surplusInTime(payment, inputs, claimed),
+        surplusInTime: surplusInTime(payment, inputs, source),
         isPayable: isPayable(invoice.status),
         isReverted,
         isPaidBesideRefunds: isPaidBesideRefunds(inputs),

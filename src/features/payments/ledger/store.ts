@@ -216,7 +216,7 @@ export async function updatePayments(tx: Tx, rows: readonly PaymentRow[]): Promi
 }
 
 /** A position in the order in which payments confirm. */
-export interface ConfirmingPlace {
+export interface ConfirmingPosition {
   readonly height: number;
   readonly id: string;
 }
@@ -226,7 +226,7 @@ export function maturePayments(
   reader: Reader,
   network: string,
   tipHeight: number,
-  after: ConfirmingPlace,
+  after: ConfirmingPosition,
   limit: number,
 ): Promise<PaymentRow[]> {
   return reader.find(

@@ -17,9 +17,9 @@ export interface SurplusInputs {
 }
 
 /** The transfer of a payment, with every payment of it, of any invoice. */
-interface Claimed {
+interface PaymentSource {
   readonly transfer: Pick<TransferRow, "amount" | "status">;
-  readonly claiming: readonly SurplusPayment[];
+  readonly payments: readonly SurplusPayment[];
 }
 
 /** The fields of a payment that its surplus depends on. */
@@ -47,7 +47,7 @@ export type SurplusPayment = Pick<
 export function surplusOf(
   payment: SurplusPayment,
   inputs: SurplusInputs,
-  claimed: Claimed,
+  source: PaymentSource,
 ): bigint {
   if (inputs.terms.managedBy !== null) return 0n;
   if (isCounted(payment)) {
@@ -56,9 +56,9 @@ export function surplusOf(
     return countedSurplus(payment, inputs, isThere);
   }
   const isDecided = payment.status === "rejected" || !isPayable(inputs.status);
-  if (!isDecided || payment.status === "reverted" || claimed.transfer.status !== "seen") return 0n;
-  const others = claimed.claiming.filter(({ id }) => id !== payment.id);
-  return smaller(payment.amount, claimed.transfer.amount - takenOf(others));
+  if (!isDecided || payment.status === "reverted" || source.transfer.status !== "seen") return 0n;
+  const others = source.payments.filter(({ id }) => id !== payment.id);
+  return smaller(payment.amount, source.transfer.amount - takenOf(others));
 }
 
 /**
@@ -68,14 +68,14 @@ export function surplusOf(
 export function surplusInTime(
   payment: SurplusPayment,
   { status, terms, ledger }: SurplusInputs,
-  claimed: Claimed,
+  source: PaymentSource,
 ): bigint {
-  const settled = ledger.map(inTime);
-  const inputs = { status: isPayable(status) ? ("paid" as const) : status, terms, ledger: settled };
-  const transfer = { ...claimed.transfer, status: "seen" as const };
+  const inTimeLedger = ledger.map(inTime);
+  const inputs = { status: isPayable(status) ? ("paid" as const) : status, terms, ledger: inTimeLedger };
+  const transfer = { ...source.transfer, status: "seen" as const };
   // The merchant decides about a payment in review, however long one waits.
   if (isPayable(status) && inTime(payment).status === "review") return 0n;
-  return surplusOf(inTime(payment), inputs, { ...claimed, transfer });
+  return surplusOf(inTime(payment), inputs, { ...source, transfer });
 }
 
 /** Returns a payment as it is once it is back on the chain and, if it counts, confirmed. */
@@ -222,7 +222,7 @@ export function freeSurplus(payment: PayerSurplusPayment, inputs: SurplusInputs)
   const isConfirmed = isCounted(payment) ? payment.status === "confirmed" : payment.isSpare;
   if (!isConfirmed || isPayable(inputs.status) || !mayBeRequested(payment)) return 0n;
   const transfer = { amount: payment.amount, status: "seen" } as const;
-  const surplus = surplusOf(payment, inputs, { transfer, claiming: [payment] });
+  const surplus = surplusOf(payment, inputs, { transfer, payments: [payment] });
   return freeOf(surplus, payment, inputs.terms);
 }
 

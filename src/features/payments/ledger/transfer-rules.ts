@@ -18,7 +18,7 @@ export interface ChangedTransfers {
   readonly moved: readonly TransferRow[];
   readonly orphaned: readonly TransferRow[];
   /** The transfers whose block time only one of several providers reported. */
-  readonly doubtful: ReadonlySet<Id<"transfer">>;
+  readonly uncertain: ReadonlySet<Id<"transfer">>;
   /** The fresh and moved transfers that can be credited. */
   readonly creditable: ReadonlySet<Id<"transfer">>;
   /** The fresh and moved transfers that are dust now, and can be credited to an invoice that was issued with a smaller one: see `takesDust`. */
@@ -40,7 +40,7 @@ export function changedTransfers(ids: IdSource, input: ChainDiffInput): ChangedT
     fresh: fresh.map(({ row }) => row),
     moved: moved.map(({ row }) => row),
     orphaned: difference.orphaned.map((row) => ({ ...row, status: "orphaned" })),
-    doubtful: idsWhere(({ log }) => !log.isTimeAgreed),
+    uncertain: idsWhere(({ log }) => !log.isTimeAgreed),
     creditable: idsWhere(({ row }) => creditFault(row, network, state.disabledTokens) === null),
     dust: idsWhere(({ row }) => {
       const isOwn = row.fromAddress === row.toAddress;

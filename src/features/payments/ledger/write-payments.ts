@@ -9,7 +9,7 @@ import { makeMeter } from "../../usage/meter.ts";
 import type { ChainContext, PaymentChange, TermsOf } from "./types.ts";
 import { presentPayment } from "../records.ts";
 import { asideOf, readRejectedFacts } from "./aside.ts";
-import { eventOf, settleLedger } from "./payment-rules.ts";
+import { eventOf, computeLedger } from "./payment-rules.ts";
 import { insertPayments, transfersById, updatePayments } from "./store.ts";
 import { payments, type PaymentRow, type TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
@@ -29,7 +29,7 @@ export async function writePayments(
   given: readonly PaymentChange[],
   known: ReadonlyMap<Id<"transfer">, TransferRow>,
 ): Promise<readonly PaymentChange[]> {
-  const { changes, totals } = settle(given, terms);
+  const { changes, totals } = recompute(given, terms);
   // Updates come first: a rejected payment makes room for a new one of the same transfer and invoice.
   await updatePayments(
     tx,
@@ -57,7 +57,7 @@ export async function writePayments(
  * Updates invoices after a change of the refunds of their payments, which is stored already. `ledger` holds every payment
  * of each invoice in `terms`, all of them locked.
  */
-export async function settleRefunds(
+export async function applyRefunds(
   tx: Tx,
   app: InTx,
   context: ChainContext,
@@ -65,7 +65,7 @@ export async function settleRefunds(
   ledger: readonly PaymentRow[],
 ): Promise<void> {
   const unchanged = ledger.map((row) => ({ before: row, after: row }));
-  const { totals } = settle(unchanged, terms);
+  const { totals } = recompute(unchanged, terms);
   await storeTotals(tx, app, context, terms, totals, ledger);
 }
 
@@ -90,7 +90,7 @@ async function storeTotals(
 }
 
 /** Computes each invoice's totals and the payments that change. */
-function settle(
+function recompute(
   given: readonly PaymentChange[],
   terms: TermsOf,
 ): { changes: PaymentChange[]; totals: Map<Id<"invoice">, PaymentTotals> } {
@@ -100,9 +100,9 @@ function settle(
   const totals = new Map<Id<"invoice">, PaymentTotals>();
   for (const [invoiceId, asked] of terms) {
     const ledger = (ledgers.get(invoiceId) ?? []).map(({ after }) => after);
-    const settled = settleLedger(ledger, asked);
-    totals.set(invoiceId, settled.totals);
-    for (const payment of settled.payments) {
+    const computed = computeLedger(ledger, asked);
+    totals.set(invoiceId, computed.totals);
+    for (const payment of computed.payments) {
       const before = befores.get(payment.id) ?? null;
       if (before === null) changes.push({ before, after: payment });
       else if (differs(before, payment)) {

@@ -315,15 +315,15 @@ async function assertStillRefused(
   { from, to }: BlockRange,
 ): Promise<void> {
   for (const height of new Set([to, Math.floor((from + to) / 2), from])) {
-    const answer = await refusalsOf({ network, providers: [client] }, { from: height, to: height });
+    const reply = await refusalsOf({ network, providers: [client] }, { from: height, to: height });
     const { provider } = client;
-    if (typeof answer === "string") {
+    if (typeof reply === "string") {
       throw new GapNotAccepted(
         `${provider} does not answer now, so it may have the blocks. Check till chain status --probe. Wait, or remove ` +
           "a provider that never answers.",
       );
     }
-    if (answer.length > 0) continue;
+    if (reply.length > 0) continue;
     throw new GapNotAccepted(
       `${provider} reads block ${String(height)} now. While till serve runs, it reads what it has of the range within ` +
         `6 hours; till chain scan --network ${network.id} --from ${String(height)} --to ${String(height)} does so at once.`,

@@ -161,12 +161,12 @@ export const chainCommands = [
     async fault({ isComplete, network: id, gaps, seams }) {
       if (isComplete) return null;
       const { BlocksUnread } = await import("../errors.ts");
-      const places = [
+      const missing = [
         ...gaps.map((gap) => `${String(gap.fromBlockNumber)}–${String(gap.toBlockNumber)}`),
         ...seams.map((seam) => `around ${String(seam.blockNumber)}`),
       ];
       return new BlocksUnread(
-        `Missing blocks: ${places.join(", ")}. ` +
+        `Missing blocks: ${missing.join(", ")}. ` +
           `Read them with till chain scan --network ${id} --from … --to ….`,
       );
     },

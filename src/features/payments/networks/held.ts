@@ -6,7 +6,7 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import type { Alarm, AlarmKind } from "../../../platform/chain/state/alarms.ts";
 import { stateTable, type NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
-import type { PlacedTransaction } from "../../../platform/chain/providers/probe.ts";
+import type { IncludedTransaction } from "../../../platform/chain/providers/probe.ts";
 import { endAlarms, openAlarms } from "../../../platform/chain/state/provider-health.ts";
 import type { Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
 import { HeldNotConfirmed } from "../errors.ts";
@@ -149,7 +149,7 @@ export async function heldAlarm(
  */
 export async function opinionOf<Evidence>(
   client: ChainClient,
-  { blockHeight, blockHash }: PlacedTransaction,
+  { blockHeight, blockHash }: IncludedTransaction,
   readEvidence: () => Promise<Evidence | null>,
 ): Promise<Evidence | Opinion> {
   try {

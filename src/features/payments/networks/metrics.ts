@@ -8,7 +8,7 @@ import {
   gauge,
   type Labels,
   type MetricGroup,
-  type Reading,
+  type Sample,
 } from "../../../platform/metrics/metrics.ts";
 import { countUnmatched } from "../inbox/store.ts";
 import { networkReadersOf } from "./readers.ts";
@@ -30,7 +30,7 @@ export function networkMetrics({ db, clock }: App): MetricGroup {
     async read() {
       const now = clock.now();
       const states = [...(await networkStates(db)).values()];
-      const each = (value: (state: (typeof states)[number]) => number): Reading[] =>
+      const each = (value: (state: (typeof states)[number]) => number): Sample[] =>
         states.map((state) => ({ labels: { network: state.network }, value: value(state) }));
       return {
         till_network_tip_height: each(({ tipHeight }) => tipHeight),
@@ -161,7 +161,7 @@ export function inboxMetrics({ db, config }: App): MetricGroup {
 }
 
 /** Counts equal label sets. */
-function tally(sets: readonly Labels[]): Reading[] {
+function tally(sets: readonly Labels[]): Sample[] {
   const counts = new Map<string, { readonly labels: Labels; value: number }>();
   for (const labels of sets) {
     const key = JSON.stringify(labels);

@@ -37,10 +37,10 @@ export const networkReadersOf = perApp((app): ReadonlyMap<string, NetworkReader>
   const examined = new Set(read.map(({ network }) => network.id));
   const unread = [...app.networks.known.keys()].filter((id) => !examined.has(id));
   return new Map(
-    read.map(({ network, members }, place) => [
+    read.map(({ network, members }, index) => [
       network.id,
       // The first one takes over the claims of networks that nobody reads.
-      makeNetworkReader(app, network, members, { examined, unread: place === 0 ? unread : [] }),
+      makeNetworkReader(app, network, members, { examined, unread: index === 0 ? unread : [] }),
     ]),
   );
 });
@@ -67,7 +67,7 @@ function makeNetworkReader(
   app: App,
   network: Network,
   members: ReturnType<typeof membersOf>,
-  claiming: Pick<Parameters<typeof makeClaimExaminer>[0], "examined" | "unread">,
+  memories: Pick<Parameters<typeof makeClaimExaminer>[0], "examined" | "unread">,
 ): NetworkReader {
   const { db, clock, journal, logger, randomBytes } = app;
   const alarms = createAlarms({ clock, logger: logger.child({ network: network.id }) });
@@ -76,18 +76,18 @@ function makeNetworkReader(
   const { providers, client } = pool;
   const times = makeBlockTimes({ clock, providers, alarms, pool });
   const common = { app, db, clock, journal, logger, network };
-  const reading = { ...common, pool, alarms, client, providers, times };
-  const scanner = makeScanner(reading);
-  const crossCheck = makeProviderCrossCheck({ ...reading, scanner });
-  const wallets = makeWalletReader({ ...reading, scanner });
+  const shared = { ...common, pool, alarms, client, providers, times };
+  const scanner = makeScanner(shared);
+  const crossCheck = makeProviderCrossCheck({ ...shared, scanner });
+  const wallets = makeWalletReader({ ...shared, scanner });
   return {
     network,
     pool,
     providers,
     alarms,
     scanner,
-    watcher: makeWatcher(reading),
-    claims: makeClaimExaminer({ ...reading, ...claiming }),
-    monitor: makeMonitor({ ...reading, crossCheck, wallets }),
+    watcher: makeWatcher(shared),
+    claims: makeClaimExaminer({ ...shared, ...memories }),
+    monitor: makeMonitor({ ...shared, crossCheck, wallets }),
   };
 }

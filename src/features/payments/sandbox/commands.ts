@@ -234,7 +234,7 @@ const sandboxPayments = [
       const asset = tokenAsset(bill.token, bill.tokenDecimals);
       const amounts = (call.flag("amounts") ?? "")
         .split(",")
-        .map((given, place) => parseMoneyField(`/amounts/${String(place)}`, given, asset));
+        .map((given, index) => parseMoneyField(`/amounts/${String(index)}`, given, asset));
       const units = amounts.map((each) => each.units);
       const transaction = await payTogetherOnSandbox(app, call.context, bill.invoiceId, units);
       return { bill, transaction, amounts, network: simulatedIn(app).network };

@@ -269,10 +269,10 @@ export async function reorganizeSandbox(
   options: ReorganizationOptions,
 ): Promise<Reorganization> {
   const { sandbox } = simulatedIn(app);
-  const place = typeof from === "number" ? from : await newestPaymentOf(app, from);
+  const start = typeof from === "number" ? from : await newestPaymentOf(app, from);
   return app.db.write(context, (tx) => {
     wakeAfter(tx, app);
-    return sandbox.reorganize(tx, place, options);
+    return sandbox.reorganize(tx, start, options);
   });
 }
 

@@ -37,7 +37,7 @@ interface Deps {
   /** The individual providers, in order of preference. */
   readonly providers: readonly ChainClient[];
   readonly alarms: ChainAlarms;
-  readonly pool?: Pick<ProviderPool, "doubtTime">;
+  readonly pool?: Pick<ProviderPool, "suspectTime">;
 }
 
 type State = Deps & {
@@ -124,7 +124,7 @@ function judge(
     for (const [provider, reported] of votes) {
       alarms.clear("block_time_disputed", provider);
       if (reported === time) continue;
-      pool?.doubtTime(provider, "it reports a block time that two others contradict", {
+      pool?.suspectTime(provider, "it reports a block time that two others contradict", {
         blockHeight: height,
         blockTime: toIso(reported),
         otherTime: toIso(time),
@@ -163,8 +163,8 @@ async function ask(state: State, open: readonly AskedBlock[]): Promise<void> {
     });
     if (due.length === 0) continue;
     const found = await blocksOf(provider, due);
-    for (const [place, block] of due.entries()) {
-      const own = found[place];
+    for (const [index, block] of due.entries()) {
+      const own = found[index];
       if (own?.hash !== block.hash || own.time > clock.now() + aheadMaxMs) continue;
       votesOf(block).set(provider.provider, own.time);
     }

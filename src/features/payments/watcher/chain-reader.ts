@@ -58,19 +58,19 @@ export interface Recipients {
  * A fault of the provider: it reported an impossible block time, denied a final block that another provider has, or
  * listed a log that cannot be read.
  */
-type AnswerFault = "wrong_time" | "denies_final" | "unreadable_log";
+type ReplyFault = "wrong_time" | "denies_final" | "unreadable_log";
 
 /** The answers are inconsistent, because the chain or the provider changed meanwhile: the scan must be repeated. */
-export class AnswerDropped extends Error {
-  override readonly name = "AnswerDropped";
+export class ReplyDropped extends Error {
+  override readonly name = "ReplyDropped";
   /** Why the provider is distrusted for now; null if it is not at fault. */
-  readonly fault: AnswerFault | null;
+  readonly fault: ReplyFault | null;
   /** Heights and times for the log. The message becomes an alarm, so it holds no values that change with each answer. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(
     message: string,
-    fault: AnswerFault | null = null,
+    fault: ReplyFault | null = null,
     details: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
@@ -80,7 +80,7 @@ export class AnswerDropped extends Error {
 }
 
 /** The provider omitted a transfer for which it has the receipt. */
-export class TransferOmitted extends AnswerDropped {
+export class TransferOmitted extends ReplyDropped {
   readonly omitted: OmittedTransfer;
 
   constructor(message: string, omitted: OmittedTransfer) {
@@ -90,7 +90,7 @@ export class TransferOmitted extends AnswerDropped {
 }
 
 /** The provider does not have a block that was read, or is to be read. */
-export class BlockMissing extends AnswerDropped {}
+export class BlockMissing extends ReplyDropped {}
 
 /** Reads new blocks, and those again that may have been replaced. */
 export async function readChain(request: ChainReadRequest): Promise<ChainRead> {
@@ -136,8 +136,8 @@ export function timeAboveTip({ tipTime, scannedAt }: NetworkStateRow, providers:
 }
 
 /** Returns the error for a block time outside the times of the block's ancestors and descendants. */
-export function wrongTime({ height }: Pick<Head, "height">): AnswerDropped {
-  return new AnswerDropped(
+export function wrongTime({ height }: Pick<Head, "height">): ReplyDropped {
+  return new ReplyDropped(
     "it reports a block time before its ancestors' or after its descendants'",
     "wrong_time",
     { blockHeight: height },
@@ -160,11 +160,11 @@ async function findBase(request: ChainReadRequest): Promise<Pick<ChainRead, "bas
   const block = await blockAt(client, newest.height);
   if (block.hash === newest.hash) return { base: newest, isRewound: false };
   const blocks = await client.blocks(older.map(({ height }) => height));
-  const agreeing = older.find(({ hash }, place) => blocks[place]?.hash === hash);
+  const agreeing = older.find(({ hash }, index) => blocks[index]?.hash === hash);
   return { base: agreeing ?? cursor, isRewound: true };
 }
 
-/** Returns a block that must exist; throws AnswerDropped if the provider does not have it. */
+/** Returns a block that must exist; throws ReplyDropped if the provider does not have it. */
 export async function blockAt(client: ChainClient, height: number): Promise<Head> {
   const [block] = await client.blocks([height]);
   if (block === undefined || block === null) {
@@ -193,26 +193,26 @@ export async function readLogs(
   let next = from;
   while (next <= to.height) {
     const last = Math.min(to.height, next + rangeSize.current() - 1);
-    const answer = await readRange(client, rangeSize, {
+    const reply = await readRange(client, rangeSize, {
       from: next,
       to: last,
       contracts,
       recipients,
     });
-    if (answer === null) continue;
+    if (reply === null) continue;
     // A node behind the end of the range does not have the last transfers.
-    if (answer.latest.height < to.height) throw new AnswerDropped("the provider's tip went back");
-    hasGrown ||= answer.latest.hash !== latest.hash;
-    logs.push(...(await wanted(answer.logs, request)));
-    unreadable.push(...(answer.unreadable ?? []));
+    if (reply.latest.height < to.height) throw new ReplyDropped("the provider's tip went back");
+    hasGrown ||= reply.latest.hash !== latest.hash;
+    logs.push(...(await wanted(reply.logs, request)));
+    unreadable.push(...(reply.unreadable ?? []));
     next = last + 1;
   }
   // The tip has changed: the answers belong to one chain only if it still has the end of the range.
   if (hasGrown && (await blockAt(client, to.height)).hash !== to.hash) {
-    throw new AnswerDropped("the chain was reorganized while it was read");
+    throw new ReplyDropped("the chain was reorganized while it was read");
   }
-  const { kept, displaced } = ofOneBlock(logs);
-  return { logs: kept, unreadable: [...unreadable, ...displaced] };
+  const { consistent, displaced } = ofOneBlock(logs);
+  return { logs: consistent, unreadable: [...unreadable, ...displaced] };
 }
 
 /**
@@ -220,19 +220,19 @@ export async function readLogs(
  * unreadable: they are the same transfers once more, or a provider's lie.
  */
 function ofOneBlock(logs: readonly TransferLog[]): {
-  readonly kept: readonly TransferLog[];
+  readonly consistent: readonly TransferLog[];
   readonly displaced: readonly UnreadableLog[];
 } {
   const blocks = new Map<string, string>();
   const displaced: UnreadableLog[] = [];
-  const kept = logs.filter(({ transactionHash, blockHeight, blockHash }) => {
+  const consistent = logs.filter(({ transactionHash, blockHeight, blockHash }) => {
     const first = blocks.get(transactionHash) ?? blockHash;
     blocks.set(transactionHash, first);
     if (first === blockHash) return true;
     displaced.push({ transactionHash, blockHeight, reason: "its transaction is in two blocks" });
     return false;
   });
-  return { kept, displaced };
+  return { consistent, displaced };
 }
 
 /** The largest number of unreadable logs of one answer that are reported individually. */
@@ -248,11 +248,11 @@ export function reportUnreadable(
   unreadable: readonly UnreadableLog[],
 ): void {
   for (const { transactionHash, blockHeight, reason } of unreadable.slice(0, unreadableMax)) {
-    const place = blockHeight === null ? "a block" : `block ${String(blockHeight)}`;
+    const location = blockHeight === null ? "a block" : `block ${String(blockHeight)}`;
     alarms.raise(
       "log_unreadable",
-      transactionHash ?? place,
-      `${provider} lists a log in ${place} that may be a payment and cannot be read: ${reason}. Look at the transaction ` +
+      transactionHash ?? location,
+      `${provider} lists a log in ${location} that may be a payment and cannot be read: ${reason}. Look at the transaction ` +
         "in a block explorer. With another provider, till chain scan enters the payment",
       { network: network.id, transactionHash, blockHeight, provider },
     );
@@ -267,9 +267,9 @@ async function readRange(
 ): Promise<ListedTransfers | null> {
   const span = query.to - query.from + 1;
   try {
-    const answer = await client.transfers(query);
+    const reply = await client.transfers(query);
     rangeSize.accepted(span);
-    return answer;
+    return reply;
   } catch (error) {
     if (!(error instanceof ProviderError) || error.kind !== "range_too_large") throw error;
     if (!rangeSize.refused(span)) throw error;

@@ -6,11 +6,11 @@ import {
   confirmingAmong,
   maturePayments,
   transfersById,
-  type ConfirmingPlace,
+  type ConfirmingPosition,
 } from "../ledger/store.ts";
 import type { TransferRow } from "../table.ts";
 import type { Candidate, Verifier } from "./receipt-verifier.ts";
-import { confirmPayments, type Guard } from "./recorder.ts";
+import { confirmPayments, type LeaseGuard } from "./recorder.ts";
 
 /** The largest number of payments that are verified and confirmed together. */
 const confirmationsMax = 500;
@@ -19,7 +19,7 @@ const confirmingForMs = 5 * second;
 /** How often held payments are checked for a decision, in milliseconds. */
 const releaseEveryMs = 15 * second;
 
-const firstPosition: ConfirmingPlace = { height: -1, id: "" };
+const firstPosition: ConfirmingPosition = { height: -1, id: "" };
 
 interface Confirmable {
   /** Payments whose receipts were verified. */
@@ -35,7 +35,7 @@ interface Confirmations {
    */
   find(tipHeight: number, moving: readonly TransferRow[]): Promise<Confirmable>;
   /** Confirms further batches without scanning the chain in between; returns true if some are left. */
-  confirmOthers(guard: Guard, recorded: NetworkStateRow): Promise<boolean>;
+  confirmOthers(guard: LeaseGuard, recorded: NetworkStateRow): Promise<boolean>;
   /** Releases held payments that are no longer confirming. */
   releaseDecided(): Promise<void>;
 }

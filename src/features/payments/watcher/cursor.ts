@@ -17,7 +17,7 @@ const heartbeatMs = 10 * second;
 const lagLearnedMs = day;
 const lagGapMs = minute;
 /** The number of kept blocks per window, which sets their minimum spacing. */
-const keptPerWindow = 8;
+const storedPerWindow = 8;
 
 /** Returns the state after a scan. The cursor moves up to the last scanned final block; only `stateAt` sets it back. */
 export function nextState(
@@ -113,14 +113,14 @@ export function isBehind(state: NetworkStateRow): boolean {
 }
 
 /** Returns the blocks to keep after a scan: some between the cursor and the tip, and former cursors. */
-export function keptBlocks(
+export function blocksToStore(
   known: readonly KnownBlock[],
   found: ChainRead,
   before: Pick<NetworkStateRow, "cursorHeight" | "cursorHash">,
   after: NetworkStateRow,
   network: Pick<Network, "windowBlocks">,
 ): readonly KnownBlock[] {
-  const spacing = Math.ceil(network.windowBlocks / keptPerWindow);
+  const spacing = Math.ceil(network.windowBlocks / storedPerWindow);
   const cursorOf = (state: typeof before) => ({
     height: state.cursorHeight,
     hash: state.cursorHash,
@@ -145,7 +145,7 @@ export function keptBlocks(
 const denseSpacings = 64;
 const sparseSpacings = 32;
 /** The depth of kept final blocks, in spacings: 65,536 blocks for a window of 256. */
-const keptSpacings = denseSpacings * sparseSpacings;
+const storedSpacings = denseSpacings * sparseSpacings;
 
 function thinned(
   final: readonly KnownBlock[],
@@ -159,6 +159,6 @@ function thinned(
     const own = Math.floor(height / (sparseSpacings * spacing));
     const isFirst = own !== bucket;
     bucket = own;
-    return isFirst && depth <= keptSpacings * spacing;
+    return isFirst && depth <= storedSpacings * spacing;
   });
 }

@@ -9,7 +9,7 @@ import {
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/database.ts";
-import { AnswerDropped, BlockMissing } from "./chain-reader.ts";
+import { ReplyDropped, BlockMissing } from "./chain-reader.ts";
 import { NetworkStopped } from "./network-checks.ts";
 
 /** Checks, at every scan, that the provider still has the final blocks that were scanned. */
@@ -47,7 +47,7 @@ export function makeFinalityCheck(deps: Deps) {
 
 /**
  * Returns null unless the provider contradicts the scanned final blocks. Otherwise the chain replaced final blocks:
- * returns the newest kept block that the provider still has, to which the scan goes back. Throws AnswerDropped while
+ * returns the newest kept block that the provider still has, to which the scan goes back. Throws ReplyDropped while
  * the change is unconfirmed or the provider lacks the block, and NetworkStopped if it has none of the kept blocks.
  */
 async function changedSince(
@@ -70,7 +70,7 @@ async function changedSince(
   if (others.includes(ours.hash)) {
     const message = `${client.provider} says that ${what}, and another provider contradicts it`;
     raise(self, client.provider, message, ours);
-    throw new AnswerDropped(message, "denies_final");
+    throw new ReplyDropped(message, "denies_final");
   }
   self.since ??= clock.now();
   const isConfirmed = others.includes(reported);
@@ -78,7 +78,7 @@ async function changedSince(
   if (!isConfirmed && clock.now() - self.since < waitMs) {
     const message = `${client.provider} says that ${what}`;
     raise(self, subject, `${message}${unconfirmed}`, ours);
-    throw new AnswerDropped(message);
+    throw new ReplyDropped(message);
   }
   raise(
     self,
@@ -98,13 +98,13 @@ function resume(self: State): void {
 }
 
 /** Returns the kept final blocks, newest first. */
-async function keptFinal(
+async function storedFinal(
   { db, network }: State,
   state: NetworkStateRow,
 ): Promise<readonly KnownBlock[]> {
   const { cursorHeight: height, cursorHash: hash } = state;
-  const kept = (await knownBlocks(db, network.id)).filter((block) => block.height < height);
-  return [{ height, hash }, ...kept.reverse()];
+  const stored = (await knownBlocks(db, network.id)).filter((block) => block.height < height);
+  return [{ height, hash }, ...stored.reverse()];
 }
 
 /** Returns the newest scanned final block that the provider should have, with the provider's hash at that height. */
@@ -122,7 +122,7 @@ async function compared(
     throw new BlockMissing(`${client.provider} does not have block ${height}, which was final`);
   }
   // The provider is behind, or the chain was rolled back below the cursor.
-  const ours = (await keptFinal(self, state)).find(({ height }) => height <= latest.height);
+  const ours = (await storedFinal(self, state)).find(({ height }) => height <= latest.height);
   if (ours === undefined) return null;
   const [block] = await client.blocks([ours.height]);
   return block == null ? null : { ours, reported: block.hash };
@@ -150,14 +150,14 @@ async function hashesOfOthers(
 /** Returns the newest kept block that the provider still has. */
 async function newestAgreed(self: State, state: NetworkStateRow): Promise<Head> {
   const { network, client } = self;
-  const kept = await keptFinal(self, state);
-  const blocks = await client.blocks(kept.map(({ height }) => height));
-  const place = kept.findIndex(({ hash }, at) => blocks[at]?.hash === hash);
-  const agreed = blocks[place];
+  const stored = await storedFinal(self, state);
+  const blocks = await client.blocks(stored.map(({ height }) => height));
+  const index = stored.findIndex(({ hash }, at) => blocks[at]?.hash === hash);
+  const agreed = blocks[index];
   if (agreed != null) return agreed;
   throw new NetworkStopped(
     `This is not the chain of ${network.title} that was scanned before: the provider has none of the final ` +
-      `blocks that were kept, from ${String(kept.at(-1)?.height)} to ${String(state.cursorHeight)}. ` +
+      `blocks that were kept, from ${String(stored.at(-1)?.height)} to ${String(state.cursorHeight)}. ` +
       "Correct the network's provider.",
   );
 }

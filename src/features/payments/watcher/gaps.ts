@@ -11,7 +11,7 @@ import {
 } from "../../../platform/chain/state/reading-ranges.ts";
 import type { NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
 import type { BlockRange } from "../ledger/chain-diff.ts";
-import { AnswerDropped, type RangeSize } from "./chain-reader.ts";
+import { ReplyDropped, type RangeSize } from "./chain-reader.ts";
 
 /**
  * Finds ranges of final blocks that no provider reads any more although they read newer ones, such as blocks whose logs
@@ -127,7 +127,7 @@ function resume(self: State): void {
 
 /**
  * Asks every provider for one range, so that a long search neither outlasts the lease nor delays others. Throws
- * AnswerDropped while a range is refused, but not for long enough.
+ * ReplyDropped while a range is refused, but not for long enough.
  */
 async function step(self: State, state: NetworkStateRow, heads: Heads): Promise<GapStep> {
   const { search } = self;
@@ -144,21 +144,21 @@ async function step(self: State, state: NetworkStateRow, heads: Heads): Promise<
   if (search.next > first) return { notAbove: search.next - 1 };
   const asked = heightOf(search, most, clock.now());
   if (asked === null) return found(self, search, heads);
-  const answer = await refusalsOf(self, { from: asked, to: asked });
-  if (typeof answer === "string") return null;
+  const reply = await refusalsOf(self, { from: asked, to: asked });
+  if (typeof reply === "string") return null;
   const isFirst = asked === search.next;
-  if (answer.length === 0) {
+  if (reply.length === 0) {
     if (isFirst) return end(self);
     search.readFrom = asked;
     return "searching";
   }
-  search.refusals = ofBoth(search.refusals, answer);
+  search.refusals = ofBoth(search.refusals, reply);
   if (!isFirst) {
     search.refusedTo = asked;
     if (asked < most) return "searching";
   }
-  const words = answer.map(({ provider, reason }) => `${provider}: ${reason}`);
-  throw new AnswerDropped(
+  const words = reply.map(({ provider, reason }) => `${provider}: ${reason}`);
+  throw new ReplyDropped(
     `no provider reads block ${String(search.next)} any more (${words.join("; ")})`,
   );
 }
@@ -172,8 +172,8 @@ async function firstUnread(
   { tipHeight, tipHash, cursorHeight }: NetworkStateRow,
 ): Promise<number> {
   if (tipHeight === cursorHeight) return cursorHeight + 1;
-  const answers = await Promise.all(providers.map((client) => orNull(client.blocks([tipHeight]))));
-  const hashes = answers.flatMap((answer) => answer?.[0]?.hash ?? []);
+  const replies = await Promise.all(providers.map((client) => orNull(client.blocks([tipHeight]))));
+  const hashes = replies.flatMap((reply) => reply?.[0]?.hash ?? []);
   const isThere = hashes.length > 0 && hashes.every((hash) => hash === tipHash);
   return (isThere ? tipHeight : cursorHeight) + 1;
 }
@@ -191,13 +191,13 @@ async function firstRefused(
   const to = Math.min(highest, search.next + search.size - 1);
   const span = to - search.next + 1;
   if (span < 1) return end(self);
-  const answer = await refusalsOf(self, { from: search.next, to });
-  if (answer === "unknown") return null;
-  if (answer.length === 0) search.next = to + 1;
-  else if (answer === "too_many" || span > 1) search.size = Math.max(1, Math.floor(span / 2));
+  const reply = await refusalsOf(self, { from: search.next, to });
+  if (reply === "unknown") return null;
+  if (reply.length === 0) search.next = to + 1;
+  else if (reply === "too_many" || span > 1) search.size = Math.max(1, Math.floor(span / 2));
   else {
     search.since = self.failingSince ?? clock.now();
-    search.refusals = answer;
+    search.refusals = reply;
     search.refusedTo = search.next;
   }
   return "searching";
@@ -221,20 +221,20 @@ function heightOf(search: Search, most: number, now: Instant): number | null {
 async function found(self: State, search: Search, { latest }: Heads): Promise<GapStep> {
   const { next: from, refusedTo: to } = search;
   for (const height of new Set([from, to])) {
-    const answer = await refusalsOf(self, { from: height, to: height });
-    if (typeof answer === "string") return null;
-    if (answer.length === 0) return end(self);
-    search.refusals = ofBoth(search.refusals, answer);
+    const reply = await refusalsOf(self, { from: height, to: height });
+    if (typeof reply === "string") return null;
+    if (reply.length === 0) return end(self);
+    search.refusals = ofBoth(search.refusals, reply);
   }
   const { refusals } = search;
-  const answers = await Promise.all(
+  const replies = await Promise.all(
     self.providers.map((client) => orNull(client.blocks([to, to + 1]))),
   );
-  const aboves = answers.flatMap((answer) => answer?.[1] ?? []);
+  const aboves = replies.flatMap((reply) => reply?.[1] ?? []);
   const [above] = aboves;
   if (above === undefined || above.time > latest.time) return null;
   if (aboves.some(({ hash }) => hash !== above.hash)) return null;
-  const [last] = answers.flatMap((answer) => answer?.[0] ?? []);
+  const [last] = replies.flatMap((reply) => reply?.[0] ?? []);
   end(self);
   return { found: { from, to, refusals, endHash: last?.hash ?? null, above } };
 }
@@ -281,9 +281,9 @@ export async function refusalsOf(
 }
 
 /** Returns null instead of an answer that a provider does not give. */
-export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+export async function orNull<T>(reply: Promise<T>): Promise<T | null> {
   try {
-    return await answer;
+    return await reply;
   } catch (error) {
     if (error instanceof ProviderError) return null;
     throw error;

@@ -10,7 +10,7 @@ import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
 import { makeRangeSize } from "./chain-reader.ts";
 import type { RangeReading, Scanner } from "./readings/rescanner.ts";
 import {
-  placeOf,
+  keyInBlock,
   type BlockRange,
   type TimedLog,
   type WindowDifference,
@@ -56,22 +56,22 @@ export async function judgeReading(
   const heights = unknown.map(({ blockHeight }) => blockHeight);
   const range = { from: Math.min(...heights), to: Math.max(...heights) };
   const again = await scanner.read(other, makeRangeSize(scanner.network.maxLogRange), range);
-  const listed = new Set(unknownOf(again.difference).map(placeOf));
+  const listed = new Set(unknownOf(again.difference).map(keyInBlock));
   const missing = unknown.filter(
-    (log) => !listed.has(placeOf(log)) && !mayHide(again.unreadable, log),
+    (log) => !listed.has(keyInBlock(log)) && !mayHide(again.unreadable, log),
   );
   const conceded = new Set<string>();
   for (const log of missing.slice(0, judgedMax)) {
-    if (await isConceded(deps, reading, other, log)) conceded.add(placeOf(log));
+    if (await isConceded(deps, reading, other, log)) conceded.add(keyInBlock(log));
   }
   reportMany(deps, reading, other, missing.length);
-  const refused = missing.filter((log) => !conceded.has(placeOf(log)));
-  const isRefused = new Set(refused.map(placeOf));
+  const refused = missing.filter((log) => !conceded.has(keyInBlock(log)));
+  const isRefused = new Set(refused.map(keyInBlock));
   return {
     difference: {
       ...difference,
-      fresh: difference.fresh.filter((log) => !isRefused.has(placeOf(log))),
-      moved: difference.moved.filter(({ log }) => !isRefused.has(placeOf(log))),
+      fresh: difference.fresh.filter((log) => !isRefused.has(keyInBlock(log))),
+      moved: difference.moved.filter(({ log }) => !isRefused.has(keyInBlock(log))),
     },
     provenLeftOut: conceded,
     denied: new Set(refused.map(({ transactionHash }) => transactionHash)),

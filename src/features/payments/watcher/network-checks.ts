@@ -9,7 +9,7 @@ import {
   type NetworkState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import { AnswerDropped } from "./chain-reader.ts";
+import { ReplyDropped } from "./chain-reader.ts";
 
 /** How often disabled tokens are re-checked, in milliseconds: the provider may have been at fault. */
 const disabledAgainMs = 10 * minute;
@@ -89,9 +89,9 @@ async function faultOf(
     if (decimals === configured) return null;
     return `it has ${String(decimals)} decimals, not ${String(configured)}`;
   } catch (error) {
-    const isItsAnswer =
+    const isItsReply =
       error instanceof ProviderError && ["refused", "malformed"].includes(error.kind);
-    if (isItsAnswer) return error.message;
+    if (isItsReply) return error.message;
     throw error;
   }
 }
@@ -147,7 +147,7 @@ export function noteLag(
 }
 
 export interface TipCheck {
-  /** Throws AnswerDropped if the provider is behind. A chain that stays shorter is accepted and raises an alarm. */
+  /** Throws ReplyDropped if the provider is behind. A chain that stays shorter is accepted and raises an alarm. */
   assertNotBehind(state: NetworkStateRow, height: number): void;
   /** Forgets since when the chain is shorter: another process may have found it longer meanwhile. */
   resume(): void;
@@ -165,7 +165,7 @@ export function makeTipCheck({ clock, network, client, alarms }: CheckDependenci
       }
       shorterSince ??= clock.now();
       if (height < state.cursorHeight || clock.now() - shorterSince < shorterMs) {
-        throw new AnswerDropped(
+        throw new ReplyDropped(
           `${client.provider} is behind: its newest block is below the newest block that was read`,
           null,
           { height, tipHeight: state.tipHeight },

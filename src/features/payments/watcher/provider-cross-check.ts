@@ -21,7 +21,7 @@ import { networkState, type NetworkState } from "../../../platform/chain/state/n
 import type { Database, Tx } from "../../../platform/database/database.ts";
 import { oldestHold, watchedSince } from "../../invoices/holds/addresses.ts";
 import { judgeReading, rangeOf, type Judgement } from "./judgement.ts";
-import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "./chain-reader.ts";
+import { ReplyDropped, makeRangeSize, reportUnreadable, type RangeSize } from "./chain-reader.ts";
 import { hasRefused, isRefusedBy, refusalsOf, reportGaps, type ProviderRefusal } from "./gaps.ts";
 import {
   chooseReader,
@@ -36,10 +36,10 @@ import {
   type Pace,
   type ReadingCandidates,
 } from "./readings/reading-plan.ts";
-import { watcherContext, type Guard } from "./recorder.ts";
+import { watcherContext, type LeaseGuard } from "./recorder.ts";
 import { withdrawWalletReading } from "./readings/wallet-reading.ts";
 import type { RangeReading, RecordOptions, Scanner } from "./readings/rescanner.ts";
-import { placeOf, type BlockRange, type TimedLog } from "../ledger/chain-diff.ts";
+import { keyInBlock, type BlockRange, type TimedLog } from "../ledger/chain-diff.ts";
 
 /**
  * Reads final blocks again, two minutes and one hour after the previous reading, from another provider if there is one:
@@ -101,14 +101,14 @@ export function makeProviderCrossCheck(deps: Deps) {
     oldest: null,
     failedAt: new Map(),
   };
-  return { compare: (guard: Guard) => compare(self, guard) };
+  return { compare: (guard: LeaseGuard) => compare(self, guard) };
 }
 
 /**
  * Reads the next due range and periodically re-checks open disagreements between providers, within a limit of
  * requests. Returns true if more work is due.
  */
-async function compare(self: State, guard: Guard): Promise<boolean> {
+async function compare(self: State, guard: LeaseGuard): Promise<boolean> {
   const { clock, pace } = self;
   if (Math.abs(clock.now() - self.checkedAt) < checkEveryMs || !pace.isWithin()) return false;
   try {
@@ -212,7 +212,7 @@ function endOfNewest(
  * Withdraws the readings that a provider made since its last good probe, once it is found to omit transfers. If no
  * probe ever proved its logs, every block that can matter to an open hold is read again.
  */
-async function takeBack(self: State, guard: Guard): Promise<void> {
+async function takeBack(self: State, guard: LeaseGuard): Promise<void> {
   const { db, network, pool, takenBack } = self;
   for (const { provider, condition, provenAt } of pool.health()) {
     if (condition !== "silent_logs") takenBack.delete(provider);
@@ -245,7 +245,7 @@ async function assertOneChain(
   if (!isOther || other === null) return;
   const [block] = await other.blocks([end.height]);
   if (block?.hash === end.hash) return;
-  throw new AnswerDropped(
+  throw new ReplyDropped(
     `the final blocks of ${provider} differ from those that were read before`,
   );
 }
@@ -253,7 +253,7 @@ async function assertOneChain(
 /** Reads one range from one provider and enters the listed transfers that are not on record. */
 async function readRange(
   self: State,
-  guard: Guard,
+  guard: LeaseGuard,
   { range, reader, able, due, isGap = false }: ReadRequest,
 ): Promise<Judgement> {
   const { scanner, candidates, network } = self;
@@ -265,7 +265,7 @@ async function readRange(
     const other = otherThan(reader, able);
     const isReadableLater = other !== null || waitsForOthers(self, due);
     if (reading.unreadable.length > 0 && isReadableLater) {
-      throw new AnswerDropped(`${reader.provider} lists logs that cannot be read`);
+      throw new ReplyDropped(`${reader.provider} lists logs that cannot be read`);
     }
     reportUnreadable(self, reader.provider, reading.unreadable);
     if (due !== null) await assertOneChain(due, reading, other);
@@ -293,7 +293,7 @@ function waitsForOthers({ pool, clock }: State, due: DueRange | null): boolean {
 /** Enters transfers, with an alarm and an audit entry for each one that the watcher should have found. */
 async function enter(
   self: State,
-  guard: Guard,
+  guard: LeaseGuard,
   reading: RangeReading,
   { difference, provenLeftOut }: Judgement,
   close: RecordOptions["close"],
@@ -308,7 +308,7 @@ async function enter(
   const isLeftOut = (log: TimedLog) => {
     const { startsAt, markHeight } = since.get(log.to) ?? { startsAt: Infinity, markHeight: null };
     const isAfter = markHeight === null ? log.blockTime >= startsAt : log.blockHeight > markHeight;
-    return isAfter || provenLeftOut.has(placeOf(log));
+    return isAfter || provenLeftOut.has(keyInBlock(log));
   };
   for (const log of fresh.filter(isLeftOut)) raiseLeftOut(self, log);
   const changes = alarms.changes();
@@ -357,7 +357,7 @@ function auditLeftOut(
 }
 
 /** Re-checks open disagreements: a provider may have recovered or been replaced. */
-async function compareAgainLater(self: State, guard: Guard): Promise<void> {
+async function compareAgainLater(self: State, guard: LeaseGuard): Promise<void> {
   const { clock, alarms, pace, candidates } = self;
   if (Math.abs(clock.now() - self.askedAgainAt) < againMs) return;
   const able = candidates.list();
@@ -383,7 +383,7 @@ async function compareAgainLater(self: State, guard: Guard): Promise<void> {
   }
 }
 
-async function readNext(self: State, guard: Guard): Promise<boolean> {
+async function readNext(self: State, guard: LeaseGuard): Promise<boolean> {
   const { pace, candidates, failedAt } = self;
   const next = await nextRange(self);
   if (next === null) return false;
@@ -394,8 +394,8 @@ async function readNext(self: State, guard: Guard): Promise<boolean> {
   const before = pace.counted();
   // A failed request excludes a provider for a while, so a range that it probably refuses is first asked for carefully.
   const hasFailed = failedAt.get(provider) === due.to;
-  const isDoubtful = hasFailed || gap !== null;
-  if (!isDoubtful || !(await isRefused(self, guard, next, reader))) {
+  const isUncertain = hasFailed || gap !== null;
+  if (!isUncertain || !(await isRefused(self, guard, next, reader))) {
     const size = sizeOf(self, provider);
     // The provider may read only the upper end of the range.
     if (hasFailed) size.refused(size.current());
@@ -423,7 +423,7 @@ async function readNext(self: State, guard: Guard): Promise<boolean> {
  */
 async function isRefused(
   self: State,
-  guard: Guard,
+  guard: LeaseGuard,
   { due, gap, lowest }: NextRange,
   reader: Candidate,
 ): Promise<boolean> {
@@ -431,8 +431,8 @@ async function isRefused(
   const { client, provider } = reader;
   const ask = async (height: number) => {
     pace.count();
-    const answer = await refusalsOf({ network, providers: [client] }, { from: height, to: height });
-    return typeof answer === "string" ? null : answer;
+    const reply = await refusalsOf({ network, providers: [client] }, { from: height, to: height });
+    return typeof reply === "string" ? null : reply;
   };
   const refusals = await ask(due.to);
   if (refusals === null || refusals.length === 0) return false;
@@ -458,9 +458,9 @@ async function lowestRefused({ from, to }: BlockRange, ask: AskForBlock): Promis
   let lowest = to;
   for (let depth = 1; lowest > from; depth *= gapGrowth) {
     const lower = Math.max(from, to - depth);
-    const answer = await ask(lower);
-    if (answer?.length === 0) return firstRefused({ from: lower, to: lowest }, ask);
-    if (answer === null) break;
+    const reply = await ask(lower);
+    if (reply?.length === 0) return firstRefused({ from: lower, to: lowest }, ask);
+    if (reply === null) break;
     lowest = lower;
   }
   return lowest;
@@ -471,9 +471,9 @@ async function firstRefused({ from, to }: BlockRange, ask: AskForBlock): Promise
   let [read, refused] = [from, to];
   while (refused - read > 1) {
     const middle = Math.floor((read + refused) / 2);
-    const answer = await ask(middle);
-    if (answer === null) break;
-    if (answer.length === 0) read = middle;
+    const reply = await ask(middle);
+    if (reply === null) break;
+    if (reply.length === 0) read = middle;
     else refused = middle;
   }
   return refused;
@@ -505,5 +505,5 @@ async function blockOf(client: ChainClient, transactionHash: string): Promise<Bl
 }
 
 function isTriedAgain(error: unknown): boolean {
-  return error instanceof ProviderError || error instanceof AnswerDropped;
+  return error instanceof ProviderError || error instanceof ReplyDropped;
 }

@@ -10,7 +10,7 @@ import {
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import type { Database } from "../../../platform/database/database.ts";
-import { watcherContext, type Guard } from "./recorder.ts";
+import { watcherContext, type LeaseGuard } from "./recorder.ts";
 import type { ProviderCrossCheck } from "./provider-cross-check.ts";
 import type { WalletReader } from "./readings/wallet-reading.ts";
 
@@ -22,7 +22,7 @@ export interface Monitor {
    * Runs after a scan: probes the providers that are not in use, lets the crossCheck and the reader of wallets read due
    * ranges, and stores what changed. Returns true if more work is due.
    */
-  recordStatus(guard: Guard): Promise<boolean>;
+  recordStatus(guard: LeaseGuard): Promise<boolean>;
 }
 
 const everyMs = 15 * second;
@@ -69,7 +69,7 @@ export function makeMonitor(deps: {
     }
   }
 
-  async function write(guard: Guard): Promise<void> {
+  async function write(guard: LeaseGuard): Promise<void> {
     const health = pool.health();
     const conditions = JSON.stringify(health.map(conditionOf));
     const changes = alarms.changes();

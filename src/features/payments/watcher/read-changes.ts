@@ -17,7 +17,7 @@ import {
 import type { Reader } from "../../../platform/database/database.ts";
 import type { AskedBlock, BlockTimes } from "./block-times.ts";
 import {
-  AnswerDropped,
+  ReplyDropped,
   blockAt,
   readChain,
   timeAboveTip,
@@ -38,7 +38,7 @@ import {
   compareWindow,
   identityOf,
   isSame,
-  placeOf,
+  keyInBlock,
   type TimedLog,
   type WindowDifference,
 } from "../ledger/chain-diff.ts";
@@ -58,7 +58,7 @@ export interface ChainChanges {
   /** True if so many addresses are watched that every transfer of the network was fetched. */
   readonly isUnfiltered: boolean;
   /** Why the times of the logs are not believed, and those of their blocks are; null if they are. */
-  readonly wrongTime: AnswerDropped | null;
+  readonly wrongTime: ReplyDropped | null;
 }
 
 interface ChangesRequest {
@@ -99,7 +99,7 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
   const { provider } = client;
   const stored = await withTheirTransactions(request, revocable, read.logs);
   const range = { from: read.base.height + 1, to: read.to.height };
-  let wrongTime: AnswerDropped | null = null;
+  let wrongTime: ReplyDropped | null = null;
   const logs = await withTimes(request, stored, read.logs, {
     after: request.heads.known?.time ?? 0,
     before: read.to.time,
@@ -150,11 +150,11 @@ export async function marksOnChain(
 ): Promise<readonly string[]> {
   const low = logs.filter(({ blockHeight }) => blockHeight <= tipHeight);
   if (low.length === 0) return [];
-  const places = low.map(({ to: address, blockHeight: height }) => ({ address, height }));
+  const positions = low.map(({ to: address, blockHeight: height }) => ({ address, height }));
   const marks = [
     { height: tipHeight, hash: tipHash },
     ...more,
-    ...(await marksAbove(db, network.id, places)),
+    ...(await marksAbove(db, network.id, positions)),
   ];
   const blocks = await client.blocks([...new Set(marks.map(({ height }) => height))]);
   const there = new Set(blocks.map((block) => block?.hash));
@@ -210,14 +210,14 @@ async function withTheirTransactions(
   revocable: readonly TransferRow[],
   logs: readonly TransferLog[],
 ): Promise<readonly TransferRow[]> {
-  const positions = new Set(revocable.map((row) => placeOf({ ...row, ...identityOf(row) })));
-  const displaced = logs.filter((log) => !positions.has(placeOf(log)));
+  const positions = new Set(revocable.map((row) => keyInBlock({ ...row, ...identityOf(row) })));
+  const displaced = logs.filter((log) => !positions.has(keyInBlock(log)));
   const hashes = new Set(displaced.map(({ transactionHash }) => transactionHash));
   const others = await transfersOfTransactions(db, network.id, [...hashes]);
   return [...new Map([...revocable, ...others].map((row) => [row.id, row])).values()];
 }
 
-interface TimeReading {
+interface TimeSource {
   readonly client: ChainClient;
   readonly times: BlockTimes;
 }
@@ -226,36 +226,36 @@ interface TimeLimits {
   /** A time before `after`, or later than `before`, is impossible. */
   readonly after: Instant;
   readonly before: Instant;
-  /** Throws AnswerDropped (`wrong_time`) for other times that are impossible. */
+  /** Throws ReplyDropped (`wrong_time`) for other times that are impossible. */
   readonly check?: (asked: readonly AskedBlock[]) => Promise<void>;
   /** Called if the logs have impossible times; may throw. */
-  readonly onWrongTime?: (error: AnswerDropped) => void;
+  readonly onWrongTime?: (error: ReplyDropped) => void;
 }
 
 /**
  * Returns the logs with the times of their blocks. Missing times are read in one batch, and so are the times that
  * another provider must confirm. The time of a log is optional: if one is impossible, those of the blocks are read, and
- * AnswerDropped is thrown if they are impossible too.
+ * ReplyDropped is thrown if they are impossible too.
  */
 export async function withTimes(
-  reading: TimeReading,
+  source: TimeSource,
   stored: readonly TransferRow[],
   logs: readonly TransferLog[],
   limits: TimeLimits,
 ): Promise<TimedLog[]> {
   try {
-    return await withReportedTimes(reading, stored, logs, limits);
+    return await withReportedTimes(source, stored, logs, limits);
   } catch (error) {
     const isDated = logs.some(({ blockTime }) => blockTime !== null);
-    if (!isDated || !(error instanceof AnswerDropped) || error.fault !== "wrong_time") throw error;
+    if (!isDated || !(error instanceof ReplyDropped) || error.fault !== "wrong_time") throw error;
     limits.onWrongTime?.(error);
   }
   const undated = logs.map((log) => ({ ...log, blockTime: null }));
-  return withReportedTimes(reading, stored, undated, limits);
+  return withReportedTimes(source, stored, undated, limits);
 }
 
 async function withReportedTimes(
-  { client, times }: TimeReading,
+  { client, times }: TimeSource,
   stored: readonly TransferRow[],
   logs: readonly TransferLog[],
   { after, before, check }: TimeLimits,
@@ -275,7 +275,7 @@ async function withReportedTimes(
     const time = reported.get(hash);
     if (time === undefined) {
       if (onRecord.has(hash)) return { hash, height, reported: null };
-      throw new AnswerDropped("a log's block was replaced");
+      throw new ReplyDropped("a log's block was replaced");
     }
     if (time < after || time > before) throw wrongTime({ height });
     return { hash, height, reported: { provider, time } };
@@ -327,7 +327,7 @@ export function makeAncestorTimes(deps: Deps) {
 }
 
 /**
- * Throws AnswerDropped if the provider dates a block before the newest scanned one, on which it is built: before the
+ * Throws ReplyDropped if the provider dates a block before the newest scanned one, on which it is built: before the
  * stored time of that block, or before the time that two providers, or this one for five minutes, give it instead.
  */
 async function assertNoneBeforeTip(

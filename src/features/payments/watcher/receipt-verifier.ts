@@ -101,7 +101,7 @@ async function verify(
   for (let start = 0; start < due.length; start += parallel) {
     const group = due.slice(start, start + parallel);
     const verdicts = await Promise.all(group.map((candidate) => isAgreed(deps, candidate, round)));
-    agreed.push(...group.filter((_, place) => verdicts[place] === true).map(({ id }) => id));
+    agreed.push(...group.filter((_, index) => verdicts[index] === true).map(({ id }) => id));
   }
   release(deps, agreed);
   return new Set(agreed);
@@ -237,12 +237,12 @@ function makeRound(now: Instant, isSole: boolean): Round {
   const tips = new Map<ChainClient, Promise<Head>>();
 
   function once<K, V>(known: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
-    let answer = known.get(key);
-    if (answer === undefined) {
-      answer = read();
-      known.set(key, answer);
+    let reply = known.get(key);
+    if (reply === undefined) {
+      reply = read();
+      known.set(key, reply);
     }
-    return answer;
+    return reply;
   }
 
   /** Returns a client that repeats the answers of this round. */

@@ -4,24 +4,24 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import { fillGaps, noteRefusals } from "../../../platform/chain/state/reading-ranges.ts";
 import { extendReadings, markUnread } from "../../../platform/chain/state/readings.ts";
 import {
-  keepBlocks,
+  storeBlocks,
   knownBlocks,
   replaceState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
 import { systemContext, type Tx } from "../../../platform/database/database.ts";
-import { applyChainDiff } from "../ledger/save-transfers.ts";
-import { AnswerDropped } from "./chain-reader.ts";
+import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
+import { ReplyDropped } from "./chain-reader.ts";
 import type { ChainChanges } from "./read-changes.ts";
 import type { FoundGap } from "./gaps.ts";
-import { keptBlocks, nextState, stateAt } from "./cursor.ts";
+import { blocksToStore, nextState, stateAt } from "./cursor.ts";
 import { finalizeTransfers, reviveTransfers } from "../ledger/store.ts";
 import type { Candidate } from "./receipt-verifier.ts";
 import { batchesOf } from "../ledger/chain-diff.ts";
 import { lowerWalletReading } from "./readings/wallet-reading.ts";
 
 /** Called in the transaction of a scan; throws if this process may no longer write. */
-export type Guard = (tx: Tx) => Promise<void>;
+export type LeaseGuard = (tx: Tx) => Promise<void>;
 
 /** The findings of a scan that are to be stored. */
 interface ScanFindings {
@@ -55,7 +55,7 @@ const nothingNew = { fresh: [], moved: [], orphaned: [], contradicting: [] };
 export async function recordScan(
   app: App,
   network: Network,
-  guard: Guard,
+  guard: LeaseGuard,
   stored: NetworkStateRow,
   { changes, verified, disabledTokens }: ScanFindings,
 ): Promise<RecordedScan> {
@@ -99,7 +99,7 @@ export async function recordScan(
 export async function setCursorBack(
   { db, clock }: App,
   network: Network,
-  guard: Guard,
+  guard: LeaseGuard,
   before: NetworkStateRow,
   base: Head,
   headHeight: number,
@@ -109,8 +109,8 @@ export async function setCursorBack(
     await guard(tx);
     await advance(tx, before, after);
     const known = await knownBlocks(tx, network.id);
-    const kept = known.filter(({ height }) => height <= base.height);
-    await keepBlocks(tx, network.id, known, kept);
+    const blocks = known.filter(({ height }) => height <= base.height);
+    await storeBlocks(tx, network.id, known, blocks);
     await reviveTransfers(tx, network.id, base.height);
     await lowerWalletReading(tx, network.id, base.height);
     // Gaps above it are of blocks that were replaced.
@@ -125,7 +125,7 @@ export async function setCursorBack(
 export async function skipGap(
   { db, clock }: App,
   network: Network,
-  guard: Guard,
+  guard: LeaseGuard,
   before: NetworkStateRow,
   { from, to, refusals, endHash, above }: FoundGap,
   headHeight: number,
@@ -141,9 +141,9 @@ export async function skipGap(
     await guard(tx);
     await advance(tx, before, after);
     const known = await knownBlocks(tx, network.id);
-    const kept = known.filter(({ height }) => height < before.cursorHeight);
+    const blocks = known.filter(({ height }) => height < before.cursorHeight);
     const cursor = { height: before.cursorHeight, hash: before.cursorHash };
-    await keepBlocks(tx, network.id, known, [...kept, cursor]);
+    await storeBlocks(tx, network.id, known, [...blocks, cursor]);
     const end = { height: to, hash: endHash ?? "" };
     await markUnread(tx, network.id, { parent, to: end }, at);
     await markUnread(tx, network.id, { parent: { height: to, hash: endHash }, to: above }, at);
@@ -155,7 +155,7 @@ export async function skipGap(
 export async function confirmPayments(
   app: App,
   network: Network,
-  guard: Guard,
+  guard: LeaseGuard,
   before: NetworkStateRow,
   verified: readonly Candidate[],
 ): Promise<NetworkStateRow> {
@@ -165,7 +165,7 @@ export async function confirmPayments(
   });
 }
 
-/** Confirms payments at the stored tip in a transaction. Throws AnswerDropped if the state has changed. */
+/** Confirms payments at the stored tip in a transaction. Throws ReplyDropped if the state has changed. */
 export async function confirmPaymentsIn(
   tx: Tx,
   app: InTx,
@@ -187,10 +187,10 @@ export async function confirmPaymentsIn(
   return after;
 }
 
-/** Advances the state. Throws AnswerDropped if another process has changed it. */
+/** Advances the state. Throws ReplyDropped if another process has changed it. */
 async function advance(tx: Tx, before: NetworkStateRow, after: NetworkStateRow): Promise<void> {
   if (await replaceState(tx, before, after)) return;
-  throw new AnswerDropped("another process has scanned the network meanwhile");
+  throw new ReplyDropped("another process has scanned the network meanwhile");
 }
 
 /** Completes a scan whose transfers are all stored: notes the reading, the kept blocks and the final transfers. */
@@ -204,8 +204,8 @@ async function close(
   const { base, to } = changes.read;
   const reading = { provider: changes.provider, at: after.scannedAt };
   await extendReadings(tx, network.id, { parent: base, to }, reading);
-  const kept = keptBlocks(changes.known, changes.read, before, after, network);
-  await keepBlocks(tx, network.id, changes.known, kept);
+  const blocks = blocksToStore(changes.known, changes.read, before, after, network);
+  await storeBlocks(tx, network.id, changes.known, blocks);
   if (changes.hasRevocable && after.cursorHeight > before.cursorHeight) {
     await finalizeTransfers(tx, network.id, after.cursorHeight);
   }

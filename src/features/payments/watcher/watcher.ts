@@ -25,7 +25,7 @@ import {
 } from "./read-changes.ts";
 import type { BlockTimes } from "./block-times.ts";
 import {
-  AnswerDropped,
+  ReplyDropped,
   BlockMissing,
   makeRangeSize,
   reportUnreadable,
@@ -44,10 +44,10 @@ import {
   noteLag,
   type TipCheck,
 } from "./network-checks.ts";
-import { lowestUnsettled } from "./readings/reading-plan.ts";
+import { lowestIncomplete } from "./readings/reading-plan.ts";
 import { beginWalletReading } from "./readings/wallet-reading.ts";
 import { makeVerifier, type Verifier } from "./receipt-verifier.ts";
-import { recordScan, setCursorBack, skipGap, watcherContext, type Guard } from "./recorder.ts";
+import { recordScan, setCursorBack, skipGap, watcherContext, type LeaseGuard } from "./recorder.ts";
 
 export interface WatcherDeps {
   readonly app: App;
@@ -87,7 +87,7 @@ export interface Watcher {
    * more work is due. A failing provider or inconsistent answers end the scan without effect; the next one makes up for
    * it.
    */
-  look(guard: Guard): Promise<boolean>;
+  scan(guard: LeaseGuard): Promise<boolean>;
   /**
    * Returns the time by which holds are released: that of the newest final block up to which every block has had all of
    * its readings. A payment that a provider hid until then still finds its hold. Null while the time is unknown or, with
@@ -125,7 +125,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const disabledTokens = makeTokenCheck(own);
   const problems = makeProblemReport(own);
 
-  async function lookOnce(guard: Guard): Promise<boolean> {
+  async function scanOnce(guard: LeaseGuard): Promise<boolean> {
     await confirmations.releaseDecided();
     const disabled = await disabledTokens();
     const state = await networkState(db, network.id);
@@ -151,13 +151,13 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     const state = await networkState(db, network.id);
     if (state === null) return null;
     const rows = await readingsOf(db, network.id);
-    const open = lowestUnsettled(rows, await acceptedRanges(db, network.id));
+    const open = lowestIncomplete(rows, await acceptedRanges(db, network.id));
     const isOpen = open !== null && open.fromHeight <= state.cursorHeight;
-    const settled = isOpen
+    const complete = isOpen
       ? knownBlockUpTo(rows, open.fromHeight - 1)
       : { height: state.cursorHeight, hash: state.cursorHash };
-    if (settled === null) return null;
-    const { height, hash } = settled;
+    if (complete === null) return null;
+    const { height, hash } = complete;
     times.forgetBelow(height);
     const found = await times.of([{ height, hash, reported: null }]);
     return found.get(hash)?.time ?? null;
@@ -171,9 +171,9 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
       tip.resume();
       gaps.resume();
     },
-    async look(guard) {
+    async scan(guard) {
       try {
-        const isMore = await lookOnce(guard);
+        const isMore = await scanOnce(guard);
         const hasUnverified = await transfers.run(guard);
         problems.over();
         // Retries a confirmation of block times while no payment or hold requires one.
@@ -192,7 +192,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
 async function begin(
   { db, clock, network, client }: WatcherDeps,
   disabled: readonly string[],
-  guard: Guard,
+  guard: LeaseGuard,
 ): Promise<void> {
   const { latest, finalized } = await client.heads();
   await db.write(watcherContext, async (tx) => {
@@ -235,7 +235,7 @@ function makeChangeReader(
     readonly gaps: GapSearch;
     readonly rangeSize: RangeSize;
   },
-): (state: NetworkStateRow, guard: Guard) => Promise<ChainChanges | null> {
+): (state: NetworkStateRow, guard: LeaseGuard) => Promise<ChainChanges | null> {
   const { app, network, client } = deps;
   const ancestors = makeAncestorTimes(deps);
 
@@ -243,7 +243,7 @@ function makeChangeReader(
     state: NetworkStateRow,
     heads: Heads,
     notAbove: number,
-    guard: Guard,
+    guard: LeaseGuard,
   ): Promise<ChainChanges | null> {
     const base = await finality.changedSince(state, heads);
     if (base !== null) {
@@ -265,7 +265,7 @@ function makeChangeReader(
     judgeUnreadable(deps, changes.read.unreadable);
     const { wrongTime } = changes;
     if (wrongTime !== null) {
-      deps.pool?.doubtTime(client.provider, wrongTime.message, wrongTime.details);
+      deps.pool?.suspectTime(client.provider, wrongTime.message, wrongTime.details);
     }
     report(deps, changes.difference);
     reportUnfiltered(deps, changes.isUnfiltered);
@@ -296,7 +296,7 @@ function makeChangeReader(
 function judgeUnreadable(deps: ScanDeps, unreadable: readonly UnreadableLog[]): void {
   if (unreadable.length === 0) return;
   if (isAnotherReady(deps)) {
-    throw new AnswerDropped("it lists logs that cannot be read", "unreadable_log");
+    throw new ReplyDropped("it lists logs that cannot be read", "unreadable_log");
   }
   reportUnreadable(deps, deps.client.provider, unreadable);
 }
@@ -360,14 +360,14 @@ function makeProblemReport(deps: ScanDeps): ProblemReport {
     alarms.raise("network_not_read", network.id, message, { ...details, problem: found });
   }
 
-  function dropped(error: AnswerDropped): void {
+  function dropped(error: ReplyDropped): void {
     droppedInRow += 1;
     logger.debug({ reason: error.message, ...error.details }, "a scan was dropped");
     if (error instanceof TransferOmitted) pool?.distrust(error.message, error.omitted);
     else if (error.fault === "denies_final" || error.fault === "unreadable_log") {
       pool?.passOver(error.message);
     } else if (error.fault === "wrong_time") {
-      pool?.doubtTime(client.provider, error.message, error.details);
+      pool?.suspectTime(client.provider, error.message, error.details);
     } else if (droppedInRow % droppedOfOneMax === 0) pool?.passOver(error.message);
     if (droppedInRow >= droppedMax) setProblem(error.message, error.details);
   }
@@ -382,7 +382,7 @@ function makeProblemReport(deps: ScanDeps): ProblemReport {
       alarms.clear("network_not_read", network.id);
     },
     note(error) {
-      if (error instanceof AnswerDropped) {
+      if (error instanceof ReplyDropped) {
         dropped(error);
         return error.fault !== null && (pool?.isAnotherReady() ?? false);
       }
@@ -406,7 +406,7 @@ const releaseEveryMs = 15 * second;
  */
 interface TransferVerifier {
   /** Verifies a bounded number; returns true if more are due. */
-  run(guard: Guard): Promise<boolean>;
+  run(guard: LeaseGuard): Promise<boolean>;
 }
 
 export function makeTransferVerifier(deps: {

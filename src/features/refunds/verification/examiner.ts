@@ -14,7 +14,7 @@ import { HeldNotConfirmed, ProviderUnusable } from "../../payments/errors.ts";
 import type { AskedNetwork } from "../../payments/hooks.ts";
 import { networkReadersOf } from "../../payments/networks/readers.ts";
 import { lockRefundable, takeBackRefund } from "../../payments/refundable.ts";
-import type { Guard } from "../../payments/watcher/recorder.ts";
+import type { LeaseGuard } from "../../payments/watcher/recorder.ts";
 import { addressOwners } from "../../wallets/store.ts";
 import { withdrawn, writeRefund } from "../changes.ts";
 import {
@@ -64,7 +64,7 @@ const heldKinds = ["refund_held"] as const;
 export async function examineRefunds(
   app: App,
   asked: AskedNetwork,
-  guard: Guard,
+  guard: LeaseGuard,
 ): Promise<boolean> {
   const { db, clock } = app;
   const { network } = asked;
@@ -83,7 +83,7 @@ async function examineOne(
   asked: AskedNetwork,
   refund: RefundRow,
   cursorHeight: number,
-  guard: Guard,
+  guard: LeaseGuard,
 ): Promise<void> {
   try {
     if (refund.status === "confirmed") await reopen(app, refund, guard);
@@ -158,11 +158,11 @@ async function receiptOf(
   { network }: AskedNetwork,
   provider: ChainClient,
   refund: RefundRow,
-  placed: Receipt | null,
+  receipt: Receipt | null,
 ): Promise<Receipt | null | "away"> {
   const contracts = network.tokens.map(({ contract }) => contract);
   try {
-    if (placed !== null) return await receiptOrLogs(provider, placed, contracts);
+    if (receipt !== null) return await receiptOrLogs(provider, receipt, contracts);
     return await provider.receipt(refund.transactionHash ?? "");
   } catch (error) {
     if (error instanceof ProviderError) return "away";
@@ -187,7 +187,7 @@ async function conclude(
   asked: AskedNetwork,
   examined: RefundRow,
   verdict: Verdict,
-  guard: Guard,
+  guard: LeaseGuard,
 ): Promise<void> {
   await app.db.write(context, async (tx) => {
     await guard(tx);
@@ -458,7 +458,7 @@ async function takeBack(
 }
 
 /** Returns a confirmed refund to the sent ones: the chain has replaced the final block of its transaction. */
-async function reopen(app: App, examined: RefundRow, guard: Guard): Promise<void> {
+async function reopen(app: App, examined: RefundRow, guard: LeaseGuard): Promise<void> {
   await app.db.write(context, async (tx) => {
     await guard(tx);
     const refund = await lockUnchanged(tx, examined);

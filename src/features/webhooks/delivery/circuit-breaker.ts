@@ -317,11 +317,11 @@ interface OpenDeliveries {
   /** Notes that an open request is slow. */
   slowed(delivery: DeliveryRow): void;
   /** Notes the end of a request, and whether it was slow. */
-  answered(delivery: DeliveryRow, isSlow: boolean): void;
+  responded(delivery: DeliveryRow, isSlow: boolean): void;
   /** Removes a delivery whose request has ended. */
   remove(delivery: DeliveryRow): void;
   /** Resolves when there are none. */
-  settled(): Promise<void>;
+  idle(): Promise<void>;
 }
 
 export function createOpenDeliveries(): OpenDeliveries {
@@ -363,7 +363,7 @@ export function createOpenDeliveries(): OpenDeliveries {
     slowed(delivery) {
       change(delivery, { slow: 1 });
     },
-    answered(delivery, isSlow) {
+    responded(delivery, isSlow) {
       change(delivery, { sending: -1, retries: -retriesOf(delivery), slow: isSlow ? -1 : 0 });
     },
     remove(delivery) {
@@ -372,7 +372,7 @@ export function createOpenDeliveries(): OpenDeliveries {
       for (const resolve of waiters) resolve();
       waiters = [];
     },
-    async settled() {
+    async idle() {
       while (held > 0) await new Promise<void>((resolve) => waiters.push(resolve));
     },
   };

@@ -24,7 +24,7 @@ import { recordAttempts } from "./record-attempts.ts";
 import { isSuccess } from "./retry-policy.ts";
 import {
   leaseDue,
-  endLeases,
+  endDeliveryLeases,
   findBacklogs,
   giveUp,
   givenUpMax,
@@ -35,7 +35,7 @@ import type { DeliveryRow } from "./store.ts";
 /** Maximum number of claimed but unrecorded deliveries, which are sent again if the process is killed. */
 const heldMax = 256;
 /** Maximum number of deliveries per claim. */
-const claimMax = 32;
+const leaseMax = 32;
 /** Maximum number of results recorded in one transaction. */
 const recordMax = 64;
 /** More than four times the maximum duration of an attempt; later results are ignored. */
@@ -53,12 +53,12 @@ const context = systemContext(workerName);
 
 export interface Deliverer extends Worker {
   /**
-   * Makes deliveries claimed by a dead process due immediately. Only for the sole process of a store, which need not
+   * Makes deliveries leased by a dead process due immediately. Only for the sole process of a store, which need not
    * wait for the leases to expire.
    */
-  reclaim(): Promise<void>;
+  takeOver(): Promise<void>;
   /** Resolves when no request is open and every result is recorded. */
-  settled(): Promise<void>;
+  idle(): Promise<void>;
   /**
    * Starts nothing new, waits for open requests (five seconds by default), and returns unfinished deliveries to the
    * queue.
@@ -135,9 +135,9 @@ export function createDeliverer(
   return {
     name: workerName,
     everyMs,
-    reclaim: () => app.db.write(context, async (tx) => void (await endLeases(tx, app.clock.now()))),
+    takeOver: () => app.db.write(context, async (tx) => void (await endDeliveryLeases(tx, app.clock.now()))),
     run: () => run(state),
-    settled: () => state.open.settled(),
+    idle: () => state.open.idle(),
     drained: () => close(state),
     close: (patienceMs) => close(state, patienceMs),
   };
@@ -173,10 +173,10 @@ async function close(state: State, patienceMs = drainPatience): Promise<void> {
   clearTimeout(state.pacing);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
-  await Promise.race([open.settled(), late]);
+  await Promise.race([open.idle(), late]);
   clearTimeout(timer);
   sender.close();
-  await open.settled();
+  await open.idle();
 }
 
 function roomFor(
@@ -191,7 +191,7 @@ function roomFor(
     .filter((backlog) => turnOf(backlog, now) !== "none")
     .map((backlog) => demandOf(backlog, now));
   const wanted = scheduleDeliveries(demands, {
-    startMax: Math.min(claimMax, heldMax - open.count()),
+    startMax: Math.min(leaseMax, heldMax - open.count()),
     used: countSlots(open.byEndpoint(), isEndpointTroubled),
     isTroubled: isEndpointTroubled,
     concurrency: (endpointId) => health.of(endpointId).concurrency,
@@ -216,7 +216,7 @@ async function startDue(state: State, backlogs: readonly EndpointBacklog[]): Pro
       .filter((backlog) => turnOf(backlog, now) === "lone")
       .map(({ endpointId }) => endpointId),
   );
-  const claimed = await db.write(context, (tx) =>
+  const leased = await db.write(context, (tx) =>
     leaseDue(tx, wanted, {
       lone,
       now,
@@ -226,11 +226,11 @@ async function startDue(state: State, backlogs: readonly EndpointBacklog[]): Pro
     }),
   );
   const backlogOf = new Map(backlogs.map((backlog) => [backlog.endpointId, backlog]));
-  for (const delivery of claimed) {
+  for (const delivery of leased) {
     const backlog = backlogOf.get(delivery.endpointId);
     if (backlog !== undefined) start(state, delivery, backlog, lone.has(backlog.endpointId));
   }
-  return claimed.length;
+  return leased.length;
 }
 
 /** Schedules a wake-up for endpoints at their rate limit, earlier than the next poll. */
@@ -261,7 +261,7 @@ function start(
   };
   sendAttempt({ ...state, clock, delivery, backlog, isLone, whenSlow }).then(
     (attempt) => {
-      open.answered(delivery, attempt.isSlow);
+      open.responded(delivery, attempt.isSlow);
       const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
       metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
       ended.push(attempt);
@@ -269,7 +269,7 @@ function start(
       if (state.isWaitingForRoom) wake();
     },
     (error: unknown) => {
-      open.answered(delivery, false);
+      open.responded(delivery, false);
       // Its lease expires, and it is sent again.
       logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
       open.remove(delivery);

@@ -70,7 +70,7 @@ const wantedRows = givenRows("given", {
 export async function leaseDue(
   tx: Tx,
   wanted: ReadonlyMap<Id<"webhookEndpoint">, number>,
-  claim: {
+  lease: {
     readonly lone: ReadonlySet<Id<"webhookEndpoint">>;
     readonly now: Instant;
     readonly leaseUntil: Instant;
@@ -78,14 +78,14 @@ export async function leaseDue(
     readonly perEndpointMax: number;
   },
 ): Promise<DeliveryRow[]> {
-  const isLone = (endpointId: Id<"webhookEndpoint">) => claim.lone.has(endpointId);
-  const probing = await claimProbes(tx, [...wanted.keys()].filter(isLone), claim);
+  const isLone = (endpointId: Id<"webhookEndpoint">) => lease.lone.has(endpointId);
+  const probing = await leaseProbes(tx, [...wanted.keys()].filter(isLone), lease);
   const given = [...wanted]
     .filter(([endpointId]) => !isLone(endpointId) || probing.has(endpointId))
     .map(([endpointId, count]) => ({
       endpointId,
       wanted: count,
-      until: isLone(endpointId) ? Number.MAX_SAFE_INTEGER : claim.now,
+      until: isLone(endpointId) ? Number.MAX_SAFE_INTEGER : lease.now,
     }));
   if (given.length === 0) return [];
   const due = firstOfEach(tx.dialect, "due", {
@@ -96,33 +96,33 @@ export async function leaseDue(
       AND (one.due_at <= $2 OR one.status = 'failed')`,
     order: ["due_at", "id"],
     direction: "ASC",
-    limit: { column: "given.wanted", max: claim.perEndpointMax },
+    limit: { column: "given.wanted", max: lease.perEndpointMax },
     isLocking: true,
   });
-  const claimed = await tx.all<DeliveryRow>(
+  const leased = await tx.all<DeliveryRow>(
     `WITH taken AS MATERIALIZED (SELECT due.id AS id FROM ${due})
      UPDATE webhook_deliveries SET status = 'in_progress', due_at = $3, lease_token = $4,
        early_attempts = early_attempts + CASE WHEN due_at > $2 THEN 1 ELSE 0 END
      WHERE id ${among(tx.dialect, "(SELECT taken.id FROM taken)")} AND (due_at <= $2 OR status = 'failed')
      RETURNING ${columns(webhookDeliveries)}`,
-    [wantedRows.values(given), claim.now, claim.leaseUntil, claim.token],
+    [wantedRows.values(given), lease.now, lease.leaseUntil, lease.token],
   );
-  return claimed.sort((one, other) => (one.id < other.id ? -1 : 1));
+  return leased.sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 /** Postpones the lone attempts of these endpoints to the end of the lease; returns those whose attempt was due. */
-async function claimProbes(
+async function leaseProbes(
   tx: Tx,
   endpointIds: readonly Id<"webhookEndpoint">[],
   { now, leaseUntil }: { readonly now: Instant; readonly leaseUntil: Instant },
 ): Promise<ReadonlySet<Id<"webhookEndpoint">>> {
   if (endpointIds.length === 0) return new Set();
-  const claimed = await tx.all<{ id: Id<"webhookEndpoint"> }>(
+  const leased = await tx.all<{ id: Id<"webhookEndpoint"> }>(
     `UPDATE webhook_endpoints SET probe_at = $1
      WHERE id IN ${listed(tx.dialect, 3)} AND probe_at <= $2 RETURNING id AS "id"`,
     [leaseUntil, now, JSON.stringify(endpointIds)],
   );
-  return new Set(claimed.map(({ id }) => id));
+  return new Set(leased.map(({ id }) => id));
 }
 
 /** Maximum number of deliveries that one transaction brings forward. */
@@ -162,7 +162,7 @@ export function bringForward(
 }
 
 /** Ends all leases and returns their number. The tokens fence off the previous holders' results. */
-export function endLeases(tx: Tx, now: Instant): Promise<number> {
+export function endDeliveryLeases(tx: Tx, now: Instant): Promise<number> {
   return tx.run(
     "UPDATE webhook_deliveries SET due_at = $1 WHERE due_at > $1 AND status = 'in_progress'",
     [now],
@@ -184,18 +184,18 @@ export type FinishedDelivery = Pick<
 >;
 
 const { id, leaseToken } = webhookDeliveries.columns;
-const claimedRows = givenRows("given", { id, leaseToken });
+const leasedRows = givenRows("given", { id, leaseToken });
 
 /** Returns the claimed deliveries that were not claimed again in the meantime. */
 export async function findStillHeld(
   reader: Reader,
-  claimed: readonly Pick<DeliveryRow, "id" | "leaseToken">[],
+  leased: readonly Pick<DeliveryRow, "id" | "leaseToken">[],
 ): Promise<ReadonlySet<Id<"webhookDelivery">>> {
   const held = await reader.all<{ id: Id<"webhookDelivery"> }>(
-    `SELECT webhook_deliveries.id AS "id" FROM ${claimedRows.from(reader.dialect, 1)}
+    `SELECT webhook_deliveries.id AS "id" FROM ${leasedRows.from(reader.dialect, 1)}
      JOIN webhook_deliveries ON webhook_deliveries.id = given.id
        AND webhook_deliveries.lease_token = given.lease_token`,
-    [claimedRows.values(claimed)],
+    [leasedRows.values(leased)],
   );
   return new Set(held.map(({ id }) => id));
 }
@@ -206,12 +206,12 @@ export async function findStillHeld(
  */
 export async function recordFinished(
   tx: Tx,
-  settled: readonly FinishedDelivery[],
+  finished: readonly FinishedDelivery[],
 ): Promise<ReadonlySet<Id<"webhookDelivery">>> {
   const recorded = await tx.updateManyReturning(
     webhookDeliveries,
     ["id"],
-    settled.map((delivery) => ({
+    finished.map((delivery) => ({
       where: { id: delivery.id, leaseToken: delivery.leaseToken, status: "in_progress" },
       set: {
         status: delivery.status,

@@ -37,7 +37,7 @@ const tooOld = "The delivery was given up because the receiver has failed for to
 
 interface Judged {
   readonly attempt: Attempt;
-  readonly settled: FinishedDelivery;
+  readonly finished: FinishedDelivery;
   readonly disables: boolean;
 }
 
@@ -60,11 +60,11 @@ export async function recordAttempts(
       judged: await withoutLost(tx, at, judged),
       failing,
     });
-    const settled = [
-      ...judged.map((each) => each.settled),
+    const finished = [
+      ...judged.map((each) => each.finished),
       ...cutOff.map(({ delivery }) => givenBack(delivery, at)),
     ];
-    const counted = await recordFinished(tx, settled);
+    const counted = await recordFinished(tx, finished);
     const logged = judged.filter(({ attempt }) => counted.has(attempt.delivery.id)).map(logEntry);
     await tx.insertMany(webhookAttempts, logged);
     // The waiting deliveries of a paused endpoint use up no attempts, so they end by their age.
@@ -133,7 +133,7 @@ function judgeAttempt(attempt: Attempt, at: Instant, chance: number): Judged {
   const verdict = judge(result, Math.max(1, attempts - delivery.earlyAttempts), chance);
   return {
     attempt,
-    settled: {
+    finished: {
       ...stateAfter(verdict, at),
       id: delivery.id,
       leaseToken: delivery.leaseToken,
@@ -177,12 +177,12 @@ function isReset({ result }: Attempt): boolean {
   return result.outcome === "error" && result.kind === "reset";
 }
 
-function logEntry({ attempt, settled }: Judged): RowOf<typeof webhookAttempts> {
+function logEntry({ attempt, finished }: Judged): RowOf<typeof webhookAttempts> {
   const { result } = attempt;
   const isResponse = result.outcome === "response";
   return {
-    deliveryId: settled.id,
-    number: settled.attempts,
+    deliveryId: finished.id,
+    number: finished.attempts,
     startedAt: attempt.startedAt,
     durationMs: result.durationMs,
     responseStatus: isResponse ? result.status : null,
@@ -217,8 +217,8 @@ async function updateEndpointHealth(
     const { endpointId } = each.attempt.delivery;
     byEndpoint.set(endpointId, [...(byEndpoint.get(endpointId) ?? []), each]);
   }
-  const answering = [...byEndpoint].filter(([, each]) => each.some(isGood)).map(([id]) => id);
-  const unfinished = answering.length > 0 ? await recover(tx, at, answering) : [];
+  const responding = [...byEndpoint].filter(([, each]) => each.some(isGood)).map(([id]) => id);
+  const unfinished = responding.length > 0 ? await recover(tx, at, responding) : [];
   const silent = [...byEndpoint]
     .filter(
       ([id, each]) =>
@@ -237,8 +237,8 @@ async function updateEndpointHealth(
     await failEndpoint(tx, app, endpoint, {
       now: at,
       firstAt: Math.min(...mine.map(({ attempt }) => attempt.startedAt)),
-      hasGivenUp: mine.some(({ settled }) => settled.status === "dead_letter"),
-      reason: mine.findLast((each) => !isGood(each))?.settled.lastError ?? null,
+      hasGivenUp: mine.some(({ finished }) => finished.status === "dead_letter"),
+      reason: mine.findLast((each) => !isGood(each))?.finished.lastError ?? null,
       isPausing: failing.has(endpoint.id),
       hasProbed: mine.some(({ attempt }) => attempt.isLone),
       askedMs: Math.max(...mine.map(({ attempt }) => restAsked(attempt.result))),
@@ -266,8 +266,8 @@ async function recover(
   return (await bringForward(tx, recovered, now)) < broughtForwardMax ? [] : recovered;
 }
 
-function isGood({ settled }: Judged): boolean {
-  return settled.status === "succeeded";
+function isGood({ finished }: Judged): boolean {
+  return finished.status === "succeeded";
 }
 
 const chanceBytes = 4;

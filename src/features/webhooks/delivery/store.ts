@@ -4,7 +4,7 @@ import type { PageRequest } from "../../../kernel/page.ts";
 import type { Reader, Tx } from "../../../platform/database/database.ts";
 import type { RowOf } from "../../../platform/database/schema/table.ts";
 import { pageQuery } from "../../../platform/database/query/lists.ts";
-import type { FailedJob, FailurePlace } from "../../../platform/jobs/queue.ts";
+import type { FailedJob, FailurePosition } from "../../../platform/jobs/queue.ts";
 import type { DeliveryStatus } from "../status.ts";
 import { webhookDeliveries, webhookEndpoints, webhookAttempts } from "../table.ts";
 import { shownAttemptsMax } from "./retry-policy.ts";
@@ -201,7 +201,7 @@ export async function listAttempts(
 /** Returns dead letters as failed jobs, latest failure first. They can be replayed by id. */
 export function deadLetters(
   reader: Reader,
-  after: FailurePlace,
+  after: FailurePosition,
   limit: number,
 ): Promise<FailedJob[]> {
   return reader.all<FailedJob>(

@@ -94,8 +94,8 @@ export function remembered(format: (address: Address) => string): (address: Addr
 /** EIP-55: a letter is upper case if the digit at the same position of the address's hash is 8 or more. */
 function checksummed(address: Address): string {
   const hash = bytesToHex(keccak_256(utf8ToBytes(address)));
-  return Array.from(address, (digit, place) =>
-    hash.charAt(place) >= "8" ? digit.toUpperCase() : digit,
+  return Array.from(address, (digit, index) =>
+    hash.charAt(index) >= "8" ? digit.toUpperCase() : digit,
   ).join("");
 }
 

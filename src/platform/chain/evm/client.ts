@@ -20,7 +20,7 @@ import {
   type Transport,
 } from "./transport.ts";
 import {
-  MalformedAnswer,
+  MalformedReply,
   readable,
   readArray,
   readHash,
@@ -78,7 +78,7 @@ const batchMax = 100;
  * After this many calls of `heads`, a node without the tag is asked for its final block again, because nodes get
  * upgraded.
  */
-const finalityRetryLooks = 1_000;
+const finalityRetryReads = 1_000;
 const decimalsSelector = "0x313ce567";
 
 /** Creates the client of a node of an EVM network, or of TRON, which offers the same JSON-RPC methods. */
@@ -106,8 +106,8 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
       const isOdd = outcomes.map((outcome) => !outcome.ok && outcome.error.kind === "malformed");
       // Without a single readable block, the provider is at fault.
       if (isOdd.every((odd) => odd)) return outcomes.map(valueOf);
-      return outcomes.map((outcome, place) => {
-        if (isOdd[place] !== true) return valueOf(outcome);
+      return outcomes.map((outcome, index) => {
+        if (isOdd[index] !== true) return valueOf(outcome);
         note("block");
         return null;
       });
@@ -127,7 +127,7 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
         params: [{ to: `0x${contract}`, data: decimalsSelector }, "latest"],
         read(result) {
           const decimals = Number(`0x${readHash(result, "the result of decimals()")}`);
-          if (decimals > 255) throw new MalformedAnswer("a token has at most 255 decimals");
+          if (decimals > 255) throw new MalformedReply("a token has at most 255 decimals");
           return decimals;
         },
       }),
@@ -173,7 +173,7 @@ function blockCall(block: number | "latest" | "finalized"): Call<Head | null> {
       const fields = readObject(result, "a block");
       const height = readQuantity(fields["number"], "a block's number");
       if (typeof block === "number" && height !== block) {
-        throw new MalformedAnswer("the block has another height than requested");
+        throw new MalformedReply("the block has another height than requested");
       }
       return {
         height,
@@ -192,7 +192,7 @@ function receiptCall(note: NoteDropped, transactionHash: string): Call<Receipt |
     read(result) {
       const receipt = readReceipt(result, note);
       if (receipt !== null && receipt.transactionHash !== transactionHash) {
-        throw new MalformedAnswer("the receipt belongs to another transaction");
+        throw new MalformedReply("the receipt belongs to another transaction");
       }
       return receipt;
     },
@@ -204,14 +204,14 @@ const latestCall: Call<Head> = {
   ...blockCall("latest"),
   read(result) {
     const head = blockCall("latest").read(result);
-    if (head === null) throw new MalformedAnswer("the node has no latest block");
+    if (head === null) throw new MalformedReply("the node has no latest block");
     return head;
   },
 };
 
 /** Reads the tip and the final block. Remembers for a while that a node lacks the tag of the final block. */
 function makeHeads(transport: Transport, finality: Network["finality"]): ChainClient["heads"] {
-  let looksWithoutTag = finality.tag === null ? Infinity : 0;
+  let readsWithoutTag = finality.tag === null ? Infinity : 0;
 
   /** Returns the block at the height of the known final block; null if the node does not have it. */
   function knownOf(outcome: RpcResult<Head | null> | undefined): Head | null {
@@ -229,8 +229,8 @@ function makeHeads(transport: Transport, finality: Network["finality"]): ChainCl
 
   return async (asked) => {
     const knownCalls = asked === undefined ? [] : [blockCall(asked.final.height)];
-    if (looksWithoutTag > 0) {
-      looksWithoutTag -= 1;
+    if (readsWithoutTag > 0) {
+      readsWithoutTag -= 1;
       const [tip, reported] = await transport.batch<Head | null>([latestCall, ...knownCalls]);
       const latest = tip === undefined ? null : valueOf(tip);
       if (latest === null) throw missing(transport, "its tip");
@@ -244,7 +244,7 @@ function makeHeads(transport: Transport, finality: Network["finality"]): ChainCl
     const latest = tip === undefined ? null : valueOf(tip);
     if (latest === null || final === undefined) throw missing(transport, "its tip");
     if (!final.ok && final.error.kind === "rate_limited") throw final.error;
-    if (!final.ok && final.error.kind === "refused") looksWithoutTag = finalityRetryLooks;
+    if (!final.ok && final.error.kind === "refused") readsWithoutTag = finalityRetryReads;
     const finalized = final.ok && final.value !== null ? final.value : await belowTip(latest);
     if (finalized.height <= latest.height) return { latest, finalized, known: knownOf(reported) };
     // Two nodes share this URL, and the one that returned the tip is behind.
@@ -284,11 +284,11 @@ async function findTransfers(
       latestCall,
     ];
     try {
-      const answers = (await transport.batch(calls)).map(valueOf);
-      const latest = answers.pop();
+      const replies = (await transport.batch(calls)).map(valueOf);
+      const latest = replies.pop();
       if (latest === undefined || "transfers" in latest) throw missing(transport, "its tip");
       if (parts[0] !== undefined) for (const part of limitedParts) accept(limits, parts[0], part);
-      const lists = answers.filter((answer) => "transfers" in answer);
+      const lists = replies.filter((reply) => "transfers" in reply);
       const unreadable = lists.flatMap((list) => list.unreadable);
       return {
         logs: numbered(inChainOrder(lists.flatMap(({ transfers }) => transfers))),
@@ -351,7 +351,7 @@ async function isFilterRefused(
   const [first] = large;
   if (first === undefined || hint === "none") return false;
   if (hint === "wait") {
-    limits[first].doubted(sizeOf(query, first), message);
+    limits[first].uncertain(sizeOf(query, first), message);
     return false;
   }
   const suspects = hint === "filter" ? large.filter((part) => part !== "blocks") : large;
@@ -423,7 +423,7 @@ function logsCall(query: TransferQuery, note: NoteDropped): Call<LogList> {
     read(result) {
       const { transfers, unreadable } = readTransfers(result, { note, range: query, matters });
       if (Array.isArray(result) && result.length >= logsMax && query.from < query.to) {
-        throw new MalformedAnswer("the list of logs reached the limit of nodes", "range_too_large");
+        throw new MalformedReply("the list of logs reached the limit of nodes", "range_too_large");
       }
       return {
         transfers: transfers.filter(({ contract, to }) => matters(contract, to)),
@@ -448,7 +448,7 @@ function blockLogsCall(
       const matters = (contract: string | null) => contract === null || wanted.has(contract);
       const { transfers, unreadable } = readTransfers(result, { note, matters });
       if (transfers.some((log) => log.blockHash !== blockHash)) {
-        throw new MalformedAnswer("a log belongs to a block that was not requested");
+        throw new MalformedReply("a log belongs to a block that was not requested");
       }
       const own = transfers.filter(({ contract }) => wanted.has(contract));
       return { logs: numbered(inChainOrder(own)), unreadable };
@@ -478,7 +478,7 @@ async function readBlockTransfers(
           return receipt?.transfers ?? [];
         });
         if (logs.some(({ blockHeight }) => blockHeight !== height)) {
-          throw new MalformedAnswer("a receipt belongs to a block that was not requested");
+          throw new MalformedReply("a receipt belongs to a block that was not requested");
         }
         return inChainOrder(logs.filter(({ contract }) => wanted.has(contract)));
       },
@@ -495,9 +495,9 @@ export function connectJsonRpc(
   { endpoints, clock, fetch, stopping }: NetworkAccess,
 ): PooledProvider[] {
   const origins = endpoints.map(({ url }) => new URL(url).origin);
-  return endpoints.map(({ url, headers, batchMax, ...rates }, place) => {
+  return endpoints.map(({ url, headers, batchMax, ...rates }, index) => {
     const provider = new URL(url).origin;
-    const member = origins.slice(0, place + 1).filter((each) => each === provider).length;
+    const member = origins.slice(0, index + 1).filter((each) => each === provider).length;
     const { requestsPerSecond } = rates;
     const limits = makeProviderLimits({ clock, network, batchMax, requestsPerSecond });
     const budget = makeBudget({

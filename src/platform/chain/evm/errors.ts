@@ -1,4 +1,4 @@
-import type { FetchAnswer } from "./transport.ts";
+import type { FetchResponse } from "./transport.ts";
 import type { LimitHint, ProviderFault } from "../providers/error.ts";
 import { readable, readObject } from "./values.ts";
 
@@ -10,7 +10,7 @@ export interface StatedError {
 }
 
 /** The properties of an error that determine its kind. */
-interface ErrorAnswer extends StatedError {
+interface ErrorReply extends StatedError {
   readonly status: number;
   /** True if the request was for logs: only then does a smaller range help. */
   readonly isAboutLogs: boolean;
@@ -20,7 +20,7 @@ interface ErrorAnswer extends StatedError {
 
 const limitExceeded = -32_005;
 /** java-tron's code for a response that exceeds its size limit. */
-const answerTooLong = -32_003;
+const replyTooLong = -32_003;
 
 /** Reads an error in whatever form: one that cannot be read is an error without a reason. */
 export function readError(error: unknown): StatedError {
@@ -66,7 +66,7 @@ interface Meaning {
 }
 
 /** The meanings of errors by their status and code, or else by the words that providers use; the first one counts. */
-const meanings: readonly (Meaning & { readonly fits: (error: ErrorAnswer) => boolean })[] = [
+const meanings: readonly (Meaning & { readonly fits: (error: ErrorReply) => boolean })[] = [
   { kind: "refused", hint: "calls", fits: ({ message }) => namesCalls.test(message) },
   {
     kind: "rate_limited",
@@ -93,18 +93,18 @@ const meanings: readonly (Meaning & { readonly fits: (error: ErrorAnswer) => boo
 ];
 
 /** Returns the meaning of an error. */
-export function meaningOf(error: ErrorAnswer): Meaning {
+export function meaningOf(error: ErrorReply): Meaning {
   const { kind, hint } = meanings.find(({ fits }) => fits(error)) ?? unexplained;
   return { kind, hint };
 }
 
 const unexplained: Meaning = { kind: "refused", hint: "unsaid" };
 
-function isTooLarge({ isAboutLogs, status, code, message }: ErrorAnswer): boolean {
-  return isAboutLogs && (status === 413 || code === answerTooLong || rangeText.test(message));
+function isTooLarge({ isAboutLogs, status, code, message }: ErrorReply): boolean {
+  return isAboutLogs && (status === 413 || code === replyTooLong || rangeText.test(message));
 }
 
-function isAway({ status }: ErrorAnswer): boolean {
+function isAway({ status }: ErrorReply): boolean {
   return status >= 500 || status === 408;
 }
 
@@ -112,11 +112,11 @@ function isAway({ status }: ErrorAnswer): boolean {
 const shutOutMs = 30_000;
 
 /** Returns the waiting time in milliseconds from Retry-After, in seconds or as a date; null if unknown. */
-export function retryAfter({ status, headers }: FetchAnswer): number | null {
+export function retryAfter({ status, headers }: FetchResponse): number | null {
   return readRetryAfter(headers) ?? (status === 403 ? shutOutMs : null);
 }
 
-function readRetryAfter(headers: FetchAnswer["headers"]): number | null {
+function readRetryAfter(headers: FetchResponse["headers"]): number | null {
   const text = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,7}$/.test(text)) return Number(text) * 1_000;
   const [date, until] = [headers.get("date") ?? "", text].map((moment) => Date.parse(moment));

@@ -7,7 +7,7 @@ import {
   type UnreadableLog,
 } from "../client.ts";
 import {
-  MalformedAnswer,
+  MalformedReply,
   readable,
   readArray,
   readHash,
@@ -46,8 +46,8 @@ export interface LogList {
 export function readTransfers(value: unknown, context: LogContext): LogList {
   const transfers = new Map<string, UnnumberedTransfer>();
   const unreadable: UnreadableLog[] = [];
-  for (const [place, log] of (value === null ? [] : readArray(value, "the logs")).entries()) {
-    const read = readTransfer(log, place, context);
+  for (const [index, log] of (value === null ? [] : readArray(value, "the logs")).entries()) {
+    const read = readTransfer(log, index, context);
     if (read === null) continue;
     if ("reason" in read) unreadable.push(read);
     else if (transfers.has(read.key)) context.note("repeated_log");
@@ -62,7 +62,7 @@ export function readTransfers(value: unknown, context: LogContext): LogList {
  */
 function readTransfer(
   value: unknown,
-  place: number,
+  listIndex: number,
   context: LogContext,
 ): { readonly key: string; readonly transfer: UnnumberedTransfer } | UnreadableLog | null {
   const log = readable(() => readObject(value, "a log")) ?? {};
@@ -86,20 +86,20 @@ function readTransfer(
     const blockTime = optional(log["blockTimestamp"], "a log's blockTimestamp", context.note);
     const transfer = {
       ...readPosition(log, context),
-      logIndex: logIndex ?? place,
+      logIndex: logIndex ?? listIndex,
       blockTime: blockTime === null ? null : blockTime * 1_000,
       contract: readHex(log["address"], 40, "a log's address"),
       from: readTopicAddress(from),
       to: readTopicAddress(to),
       amount,
     };
-    // A log without an index differs from an equal one by its place in the list.
-    const index = logIndex === null ? `place ${String(place)}` : String(logIndex);
+    // A log without an index differs from an equal one by its index in the list.
+    const index = logIndex === null ? `place ${String(listIndex)}` : String(logIndex);
     const { transactionHash, blockHash, contract, from: sender, to: recipient } = transfer;
     const key = [transactionHash, blockHash, index, contract, sender, recipient, amount].join(":");
     return { key, transfer };
   } catch (error) {
-    if (!(error instanceof MalformedAnswer) || error instanceof ForeignLog) throw error;
+    if (!(error instanceof MalformedReply) || error instanceof ForeignLog) throw error;
     return dropUnreadable(log, error.message, context);
   }
 }
@@ -111,7 +111,7 @@ function isOfOtherForm({ data }: Fields, { receipt }: LogContext): boolean {
 }
 
 /** A receipt contains a log of another transaction or block, so that nothing in it is believed. */
-class ForeignLog extends MalformedAnswer {}
+class ForeignLog extends MalformedReply {}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -131,7 +131,7 @@ function readPosition(log: Fields, { receipt, range }: LogContext) {
   if (receipt === undefined) {
     const blockHeight = readQuantity(log["blockNumber"], "a log's blockNumber");
     if (range !== undefined && (blockHeight < range.from || blockHeight > range.to)) {
-      throw new MalformedAnswer("a log belongs to a block that was not requested");
+      throw new MalformedReply("a log belongs to a block that was not requested");
     }
     return { transactionHash: transactionHash(), blockHeight, blockHash: blockHash() };
   }

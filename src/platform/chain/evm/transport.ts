@@ -1,6 +1,6 @@
 import { parseUrl } from "../../../kernel/url.ts";
 import { meaningOf, readError, retryAfter, wholeError, type StatedError } from "./errors.ts";
-import { MalformedAnswer, readObject } from "./values.ts";
+import { MalformedReply, readObject } from "./values.ts";
 import { ProviderError, type LimitHint, type ProviderFault } from "../providers/error.ts";
 import type { ProviderLimits } from "../providers/limits.ts";
 
@@ -8,7 +8,7 @@ import type { ProviderLimits } from "../providers/limits.ts";
  * The part of `fetch` that Till uses. It is passed in, so that it can be replaced by a sender that pins addresses, or
  * by a test.
  */
-export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 export interface FetchInit {
   readonly method: "POST";
@@ -18,7 +18,7 @@ export interface FetchInit {
   readonly signal: AbortSignal;
 }
 
-export interface FetchAnswer {
+export interface FetchResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: AsyncIterable<Uint8Array> | null;
@@ -45,7 +45,7 @@ export interface Endpoint {
 export interface Call<T> {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Reads the result; throws MalformedAnswer. */
+  /** Reads the result; throws MalformedReply. */
   readonly read: (result: unknown) => T;
 }
 
@@ -90,16 +90,16 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
       const refused = refusedFrom(outcomes);
       if (refused === null) {
         const isOverloaded = outcomes.some((one) => !one.ok && one.error.kind === "rate_limited");
-        if (isOverloaded) limit.doubted(calls.length, "it receives too many requests");
+        if (isOverloaded) limit.uncertain(calls.length, "it receives too many requests");
         else limit.accepted(calls.length);
         return outcomes;
       }
-      if (refused.place === 0) return (await sendFirst(calls, refused.error)) ?? outcomes;
+      if (refused.index === 0) return (await sendFirst(calls, refused.error)) ?? outcomes;
       limit.refused(calls.length, refused.error.message);
-      return outcomes.slice(0, refused.place);
+      return outcomes.slice(0, refused.index);
     } catch (error) {
       if (!(error instanceof ProviderError) || calls.length === 1) throw error;
-      if (error.hint === "wait") limit.doubted(calls.length, error.message);
+      if (error.hint === "wait") limit.uncertain(calls.length, error.message);
       const isUnknown = error.hint === "calls" || error.hint === "unsaid";
       const first = isUnknown ? await sendFirst(calls, error) : null;
       if (first === null) throw error;
@@ -120,7 +120,7 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
       const [first] = outcomes;
       if (first?.ok !== true && first?.error.message === refused.message) return null;
       const isProven = refused.hint === "calls" || endpoint.limits.calls.learned() !== null;
-      if (!isProven && (await isAnswered(calls))) return null;
+      if (!isProven && (await hasReply(calls))) return null;
       endpoint.limits.calls.refused(calls.length, refused.message);
       return outcomes;
     } catch (error) {
@@ -130,7 +130,7 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
   }
 
   /** True if the calls, sent once more, are answered: their failure was not due to their number. */
-  async function isAnswered<T>(calls: readonly Call<T>[]): Promise<boolean> {
+  async function hasReply<T>(calls: readonly Call<T>[]): Promise<boolean> {
     try {
       return refusedFrom(await sendAll(calls)) === null;
     } catch (error) {
@@ -144,12 +144,12 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
       lastId += 1;
       return { jsonrpc: "2.0", id: lastId, method, params } as const;
     });
-    const answers = await send(endpoint, target, requests, note);
-    return calls.map((call, place) => {
-      const answer = answers.get(requests[place]?.id ?? 0);
-      if (answer !== undefined) return outcome(endpoint, target, call, answer);
+    const replies = await send(endpoint, target, requests, note);
+    return calls.map((call, index) => {
+      const reply = replies.get(requests[index]?.id ?? 0);
+      if (reply !== undefined) return outcome(endpoint, target, call, reply);
       // A provider that answers only the first calls allows no more; one that leaves out another is at fault.
-      const isCutOff = requests.slice(place).every(({ id }) => !answers.has(id));
+      const isCutOff = requests.slice(index).every(({ id }) => !replies.has(id));
       const hint = isCutOff ? "calls" : "none";
       const missing = { kind: "malformed", provider, hint } as const;
       return { ok: false, error: new ProviderError("a call has no response", missing) };
@@ -168,20 +168,20 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
 }
 
 /**
- * Returns the place of the first of several calls that was refused because of their number, with its error: it says so,
+ * Returns the index of the first of several calls that was refused because of their number, with its error: it says so,
  * or all of them have the same error. Null without such a call.
  */
 function refusedFrom<T>(
   outcomes: readonly RpcResult<T>[],
-): { readonly place: number; readonly error: ProviderError } | null {
+): { readonly index: number; readonly error: ProviderError } | null {
   if (outcomes.length === 1) return null;
   const errors = outcomes.map((one) => (one.ok ? null : one.error));
   const [first = null] = errors;
   const isSame =
     first?.hint === "unsaid" && errors.every((error) => error?.message === first.message);
-  if (isSame) return { place: 0, error: first };
-  for (const [place, error] of errors.entries())
-    if (error?.hint === "calls") return { place, error };
+  if (isSame) return { index: 0, error: first };
+  for (const [index, error] of errors.entries())
+    if (error?.hint === "calls") return { index, error };
   return null;
 }
 
@@ -191,29 +191,29 @@ async function send(
   target: Target,
   requests: readonly Request[],
   note: (part: "response") => void,
-): Promise<Map<number, Answer>> {
+): Promise<Map<number, Reply>> {
   const [only] = requests;
   const isAboutLogs = requests.some(({ method }) => method === "eth_getLogs");
   const body = JSON.stringify(requests.length === 1 ? only : requests);
-  const { answer, text } = await exchange(endpoint, target, { body, isAboutLogs });
-  const { status } = answer;
+  const { response, text } = await exchange(endpoint, target, { body, isAboutLogs });
+  const { status } = response;
   const parsed = parseJson(text);
   const error = wholeError(parsed, requests.length);
-  if (status !== 200 || (error !== null && !isAnswerTo(parsed, requests))) {
-    const stated = error ?? { code: null, message: redirectOf(target, answer) };
-    throw refusal({ endpoint, target }, stated, { status, isAboutLogs }, retryAfter(answer));
+  if (status !== 200 || (error !== null && !isReplyTo(parsed, requests))) {
+    const stated = error ?? { code: null, message: redirectOf(target, response) };
+    throw refusal({ endpoint, target }, stated, { status, isAboutLogs }, retryAfter(response));
   }
   if (parsed === undefined) throw malformed(target, "the response is not JSON");
   try {
-    return readAnswers(parsed, requests, note);
+    return readReplies(parsed, requests, note);
   } catch (cause) {
-    if (cause instanceof MalformedAnswer) throw malformed(target, cause.message);
+    if (cause instanceof MalformedReply) throw malformed(target, cause.message);
     throw cause;
   }
 }
 
 /** Names the origin to which a response redirects, because the rest of the URL may be a key; empty without one. */
-function redirectOf(target: Target, { status, headers }: FetchAnswer): string {
+function redirectOf(target: Target, { status, headers }: FetchResponse): string {
   const location = headers.get("location");
   if (status < 300 || status > 399 || location === null) return "";
   const to = parseUrl(location, target.url)?.origin ?? "an invalid URL";
@@ -224,14 +224,14 @@ function outcome<T>(
   endpoint: Endpoint,
   target: Target,
   call: Call<T>,
-  answer: Answer,
+  reply: Reply,
 ): RpcResult<T> {
-  if ("error" in answer) {
+  if ("error" in reply) {
     const request = { status: 200, isAboutLogs: call.method === "eth_getLogs" };
-    return { ok: false, error: refusal({ endpoint, target }, answer.error, request, null) };
+    return { ok: false, error: refusal({ endpoint, target }, reply.error, request, null) };
   }
   try {
-    return { ok: true, value: call.read(answer.result) };
+    return { ok: true, value: call.read(reply.result) };
   } catch (cause) {
     const error = ofProvider(target, cause);
     if (error instanceof ProviderError) return { ok: false, error };
@@ -264,7 +264,7 @@ function malformed({ provider }: Target, message: string): ProviderError {
 
 /** Names the provider of a malformed answer; returns other errors as they are. */
 function ofProvider({ provider }: Target, error: unknown): unknown {
-  if (!(error instanceof MalformedAnswer)) return error;
+  if (!(error instanceof MalformedReply)) return error;
   const { kind, message } = error;
   const hint = kind === "range_too_large" ? "blocks" : "none";
   return new ProviderError(message, { kind, provider, hint });
@@ -277,10 +277,10 @@ interface Request {
   readonly params: readonly unknown[];
 }
 
-type Answer = { readonly result: unknown } | { readonly error: StatedError };
+type Reply = { readonly result: unknown } | { readonly error: StatedError };
 
 interface Exchange {
-  readonly answer: FetchAnswer;
+  readonly response: FetchResponse;
   readonly text: string;
 }
 
@@ -303,16 +303,16 @@ async function exchange(
   endpoint.signal?.addEventListener("abort", stop, { once: true });
   try {
     if (endpoint.signal?.aborted === true) stop();
-    const answer = await endpoint.fetch(target.url, {
+    const response = await endpoint.fetch(target.url, {
       method: "POST",
       headers: target.headers,
       body: request.body,
       redirect: "manual",
       signal: abort.signal,
     });
-    const text = await readText(answer, endpoint.responseBytesMax);
+    const text = await readText(response, endpoint.responseBytesMax);
     ended();
-    return { answer, text };
+    return { response, text };
   } catch (error) {
     if (error instanceof TooLarge) {
       const limit = String(endpoint.responseBytesMax);
@@ -334,48 +334,48 @@ async function exchange(
  * Returns the answers to the requests, in any order. An answer that belongs to no request, or cannot be read, is counted
  * and spoils no other one; throws if none remains.
  */
-function readAnswers(
+function readReplies(
   parsed: unknown,
   requests: readonly Request[],
   note: (part: "response") => void,
-): Map<number, Answer> {
+): Map<number, Reply> {
   const entries: readonly unknown[] = requests.length > 1 ? asList(parsed) : [parsed];
   const ids = new Set(requests.map(({ id }) => id));
-  const answers = new Map<number, Answer>();
-  let fault = new MalformedAnswer("a call has no response");
+  const replies = new Map<number, Reply>();
+  let fault = new MalformedReply("a call has no response");
   for (const entry of entries) {
     try {
-      const [id, answer] = readEntry(entry, ids);
-      answers.set(id, answer);
+      const [id, reply] = readEntry(entry, ids);
+      replies.set(id, reply);
     } catch (error) {
-      if (!(error instanceof MalformedAnswer)) throw error;
+      if (!(error instanceof MalformedReply)) throw error;
       note("response");
       fault = error;
     }
   }
-  if (answers.size === 0) throw fault;
-  return answers;
+  if (replies.size === 0) throw fault;
+  return replies;
 }
 
-function readEntry(entry: unknown, ids: Set<number>): readonly [number, Answer] {
+function readEntry(entry: unknown, ids: Set<number>): readonly [number, Reply] {
   const fields = readObject(entry, "a response");
   const { id, error, result } = fields;
-  if (fields["jsonrpc"] !== "2.0") throw new MalformedAnswer("the response is not JSON-RPC 2.0");
+  if (fields["jsonrpc"] !== "2.0") throw new MalformedReply("the response is not JSON-RPC 2.0");
   if (typeof id !== "number" || !ids.delete(id)) {
-    throw new MalformedAnswer("the response has an id that was not requested");
+    throw new MalformedReply("the response has an id that was not requested");
   }
   if (error !== undefined && error !== null) return [id, { error: readError(error) }];
   if (result !== undefined) return [id, { result }];
-  throw new MalformedAnswer("the response has neither a result nor an error");
+  throw new MalformedReply("the response has neither a result nor an error");
 }
 
 function asList(parsed: unknown): readonly unknown[] {
-  if (!Array.isArray(parsed)) throw new MalformedAnswer("the response to a batch is not a list");
+  if (!Array.isArray(parsed)) throw new MalformedReply("the response to a batch is not a list");
   return parsed;
 }
 
 /** True for the answer, by id, to the one call that was sent. */
-function isAnswerTo(parsed: unknown, requests: readonly Request[]): boolean {
+function isReplyTo(parsed: unknown, requests: readonly Request[]): boolean {
   if (requests.length > 1) return false;
   const { id, jsonrpc } = readObject(parsed, "a response");
   return jsonrpc === "2.0" && id === requests[0]?.id;
@@ -383,10 +383,10 @@ function isAnswerTo(parsed: unknown, requests: readonly Request[]): boolean {
 
 class TooLarge extends Error {}
 
-async function readText(answer: FetchAnswer, bytesMax: number): Promise<string> {
+async function readText(response: FetchResponse, bytesMax: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of response.body ?? []) {
     length += chunk.byteLength;
     if (length > bytesMax) throw new TooLarge();
     chunks.push(chunk);

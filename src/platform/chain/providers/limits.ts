@@ -35,7 +35,7 @@ interface SizeLimit {
    * Notes a failure that need not be due to the size. The second one of a size that was not accepted in between counts
    * as a refusal.
    */
-  doubted(size: number, words: string): void;
+  uncertain(size: number, words: string): void;
   /** Returns the limit; null if the provider refused nothing. */
   learned(): LearnedLimit | null;
   resume(stored: LearnedLimit): void;
@@ -53,7 +53,7 @@ function makeSizeLimit(options: {
 }): SizeLimit {
   const { part, most, clock } = options;
   let learned: LearnedLimit | null = null;
-  let doubtedSize: number | null = null;
+  let uncertainSize: number | null = null;
   /** The largest size that was accepted since one as small was refused; 0: none. */
   let acceptedSize = 0;
 
@@ -62,7 +62,7 @@ function makeSizeLimit(options: {
   }
 
   function refused(size: number, words: string): boolean {
-    doubtedSize = null;
+    uncertainSize = null;
     if (size <= 1) return false;
     if (acceptedSize >= size) acceptedSize = 0;
     const smaller = acceptedSize > 0 ? acceptedSize : Math.floor(size / 2);
@@ -86,7 +86,7 @@ function makeSizeLimit(options: {
       return learned?.most ?? most;
     },
     accepted(size) {
-      if (doubtedSize !== null && size >= doubtedSize) doubtedSize = null;
+      if (uncertainSize !== null && size >= uncertainSize) uncertainSize = null;
       acceptedSize = Math.max(acceptedSize, size);
       if (learned === null || size < learned.most) return;
       const below = learned.refusedSize === null ? Infinity : learned.refusedSize - 1;
@@ -94,9 +94,9 @@ function makeSizeLimit(options: {
       if (larger > learned.most) grow({ ...learned, most: larger });
     },
     refused,
-    doubted(size, words) {
-      if (doubtedSize !== null && size >= doubtedSize) refused(size, words);
-      else if (size > 1) doubtedSize = size;
+    uncertain(size, words) {
+      if (uncertainSize !== null && size >= uncertainSize) refused(size, words);
+      else if (size > 1) uncertainSize = size;
     },
     learned: () => learned,
     resume(stored) {

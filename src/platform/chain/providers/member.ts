@@ -61,7 +61,7 @@ export interface PoolMember {
   ask<T>(
     question: RpcMethod,
     work: (client: ChainClient) => Promise<T>,
-    isAnswer?: (error: ProviderError) => boolean,
+    isReply?: (error: ProviderError) => boolean,
   ): Promise<T>;
   /** Returns its tip and final block, and probes its logs if that is due. Rejects times that cannot be true. */
   heads(known?: KnownChain): Promise<Heads>;
@@ -70,9 +70,9 @@ export interface PoolMember {
   /** True: other providers have newer blocks, and are preferred for a while. False ends that. */
   setBehind(isBehind: boolean): void;
   /** Its responses contradict each other: other providers are preferred for a while, and its tip is ignored. */
-  doubt(reason: string): void;
-  /** It gave a block an impossible time: as `doubt`, and raises an alarm. */
-  doubtTime(reason: string, details?: Readonly<Record<string, unknown>>): void;
+  suspect(reason: string): void;
+  /** It gave a block an impossible time: as `suspect`, and raises an alarm. */
+  suspectTime(reason: string, details?: Readonly<Record<string, unknown>>): void;
   /**
    * Ends the backoff of a simulated provider whose failures were ended since the last call; returns true if they were.
    * The next call checks its chain and its logs, so that one whose logs omit transfers stays excluded.
@@ -103,7 +103,7 @@ interface PoolDeps {
 }
 
 interface State extends PoolDeps, PooledProvider {
-  readonly place: number;
+  readonly position: number;
   readonly calls: CallRecord;
   readonly quarantine: Quarantine;
   chainCheckedAt: Instant | null;
@@ -117,14 +117,14 @@ interface State extends PoolDeps, PooledProvider {
   readmittedAt: Instant;
 }
 
-export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: number): PoolMember {
+export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, position: number): PoolMember {
   const { clock, random } = deps;
   const calls = makeCallRecord(clock, random);
   const quarantine = makeQuarantine(clock);
   const state: State = {
     ...deps,
     ...pooled,
-    place,
+    position,
     calls,
     quarantine,
     chainCheckedAt: null,
@@ -145,11 +145,11 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
     setBehind(isBehind: boolean): void {
       setBehind(state, isBehind);
     },
-    doubt(reason: string): void {
-      doubt(state, reason);
+    suspect(reason: string): void {
+      suspect(state, reason);
     },
-    doubtTime(reason: string, details?: Readonly<Record<string, unknown>>): void {
-      doubtTime(state, reason, details);
+    suspectTime(reason: string, details?: Readonly<Record<string, unknown>>): void {
+      suspectTime(state, reason, details);
     },
     readmit: () => readmit(state),
     health: (best: number, isInUse: boolean) => health(state, best, isInUse),
@@ -157,7 +157,7 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
       resume(state, before);
     },
     client: pooled.client,
-    ask: (question, work, isAnswer) => ask(state, question, work, isAnswer),
+    ask: (question, work, isReply) => ask(state, question, work, isReply),
     isLeftAlone: () => quarantine.has("waiting"),
     rank: () => quarantine.rank(),
     isSlow: () => pooled.limits?.isSlow() === true,
@@ -178,29 +178,29 @@ async function ask<T>(
   state: State,
   question: RpcMethod,
   work: (client: ChainClient) => Promise<T>,
-  isAnswer?: (error: ProviderError) => boolean,
+  isReply?: (error: ProviderError) => boolean,
 ): Promise<T> {
   const failure = state.calls.lastFailure();
   if (state.quarantine.has("waiting") && failure !== null) throw failure;
   await assertChain(state);
-  return call(state, question, work, isAnswer);
+  return call(state, question, work, isReply);
 }
 
 async function call<T>(
   state: State,
   question: RpcMethod,
   work: (client: ChainClient) => Promise<T>,
-  isAnswer: (error: ProviderError) => boolean = () => false,
+  isReply: (error: ProviderError) => boolean = () => false,
 ): Promise<T> {
   const begun = state.clock.now();
   try {
-    const answer = await work(state.client);
+    const reply = await work(state.client);
     answered(state, question, begun);
-    return answer;
+    return reply;
   } catch (error) {
     // A provider that was not asked has neither answered nor failed.
     if (!(error instanceof ProviderError) || error.isUnasked) throw error;
-    if (isAnswer(error)) answered(state, question, begun);
+    if (isReply(error)) answered(state, question, begun);
     else failed(state, question, error);
     throw error;
   } finally {
@@ -273,7 +273,7 @@ function checkTimes(state: State, reported: Heads, known: KnownChain | undefined
   const { clock, alarms, client, quarantine } = state;
   const fault = headTimeFault(reported, clock.now(), known, state.providers);
   if (fault !== null) {
-    doubtTime(state, fault.reason, fault.details);
+    suspectTime(state, fault.reason, fault.details);
     throw new ProviderError(fault.reason, { kind: "malformed", provider: client.provider });
   }
   if (!quarantine.has("distrusted")) alarms.clear("provider_wrong_time", client.provider);
@@ -336,18 +336,18 @@ function setBehind({ quarantine }: State, isBehind: boolean): void {
   else quarantine.lift("behind");
 }
 
-function doubt({ quarantine, calls, client }: State, reason: string): void {
+function suspect({ quarantine, calls, client }: State, reason: string): void {
   quarantine.put("distrusted");
   calls.note(new ProviderError(reason, { kind: "malformed", provider: client.provider }));
 }
 
-function doubtTime(
+function suspectTime(
   state: State,
   reason: string,
   details: Readonly<Record<string, unknown>> = {},
 ): void {
   const { alarms, network, client } = state;
-  doubt(state, reason);
+  suspect(state, reason);
   const message = `${client.provider} is distrusted: ${reason}`;
   alarms.raise("provider_wrong_time", client.provider, message, {
     network: network.id,
@@ -369,12 +369,12 @@ async function readmit(state: State): Promise<boolean> {
 }
 
 function health(state: State, best: number, isInUse: boolean): ProviderHealth {
-  const { place, client, budget, calls, quarantine, heard } = state;
+  const { position, client, budget, calls, quarantine, heard } = state;
   const { unusableSince, provenAt, omitted } = state;
   const answeredAt = calls.answeredAt();
   const spent = budget?.spentToday() ?? { day: 0, requests: 0 };
   return {
-    place,
+    place: position,
     provider: client.provider,
     condition: quarantine.condition() ?? (answeredAt === null ? "unknown" : "ok"),
     isInUse,

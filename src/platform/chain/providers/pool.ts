@@ -5,7 +5,7 @@ import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
 import type { OmittedTransfer, ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
 import type { RpcMethod } from "./call-record.ts";
-import { isAnswer, refusalOf } from "./probe.ts";
+import { isReply, refusalOf } from "./probe.ts";
 import { makePoolMember, type PooledProvider, type PoolMember } from "./member.ts";
 
 /**
@@ -44,7 +44,7 @@ export interface ProviderPool {
    * `reason` becomes an alarm, so it has no heights and times, which change with each response: those are `details`, for
    * the log.
    */
-  doubtTime(provider: string, reason: string, details?: Readonly<Record<string, unknown>>): void;
+  suspectTime(provider: string, reason: string, details?: Readonly<Record<string, unknown>>): void;
   /** Checks the providers that are not in use, if that is due: reads their tips, and probes their logs. */
   check(): Promise<void>;
   health(): readonly ProviderHealth[];
@@ -56,12 +56,12 @@ export interface ProviderPool {
 /** Interval at which the tips of providers that are not in use are read. */
 const checkEveryMs = minute;
 
-type IsAnswer = (error: ProviderError) => boolean;
+type IsReply = (error: ProviderError) => boolean;
 /** Makes a call: to a given provider, or to that of the round. */
 type Put = <T>(
   question: RpcMethod,
   work: (client: ChainClient) => Promise<T>,
-  isAnswer?: IsAnswer,
+  isReply?: IsReply,
 ) => Promise<T>;
 
 interface PoolDependencies {
@@ -81,8 +81,8 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
   const onLeft = (client: ChainClient) => {
     if (current?.client === client) current = null;
   };
-  const members = deps.members.map((member, place) =>
-    makePoolMember({ ...deps, providers: deps.members.length, onLeft }, member, place),
+  const members = deps.members.map((member, position) =>
+    makePoolMember({ ...deps, providers: deps.members.length, onLeft }, member, position),
   );
 
   const memberOf = (provider: string) => members.find(({ client }) => client.provider === provider);
@@ -97,11 +97,11 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
   }
 
   /** Makes a call within the round. */
-  const within: Put = async (question, work, isAnswer) => {
+  const within: Put = async (question, work, isReply) => {
     const [first] = inOrder(members);
     const member = current ?? first;
     if (member === undefined) throw noneReady(network, members);
-    return member.ask(question, work, isAnswer);
+    return member.ask(question, work, isReply);
   };
 
   return {
@@ -123,12 +123,12 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
     },
     passOver(reason) {
       if (members.length === 1) return;
-      current?.doubt(reason);
+      current?.suspect(reason);
       current = null;
     },
-    doubtTime(provider, reason, details) {
+    suspectTime(provider, reason, details) {
       const member = memberOf(provider);
-      member?.doubtTime(reason, details);
+      member?.suspectTime(reason, details);
       if (member === current && members.length > 1) current = null;
     },
     async check() {
@@ -192,9 +192,9 @@ async function readmit(members: readonly PoolMember[]): Promise<boolean> {
 }
 
 function resume(members: readonly PoolMember[], stored: readonly ProviderHealth[]): void {
-  for (const [place, member] of members.entries()) {
+  for (const [position, member] of members.entries()) {
     const own = stored.filter(({ provider }) => provider === member.client.provider);
-    const before = own.find((each) => each.place === place) ?? own[0];
+    const before = own.find((each) => each.place === position) ?? own[0];
     if (before !== undefined) member.resume(before);
   }
 }
@@ -279,7 +279,7 @@ function questions(put: Put): Omit<ChainClient, "network" | "provider" | "heads"
     receipt: (hash) => put("receipt", (client) => client.receipt(hash)),
     receipts: (hashes) => put("receipt", (client) => receiptsOf(client, hashes)),
     transfersIn: (hash, of) =>
-      put("transfersIn", (client) => client.transfersIn?.(hash, of) ?? notOffered(), isAnswer),
+      put("transfersIn", (client) => client.transfersIn?.(hash, of) ?? notOffered(), isReply),
     refusal: (query) =>
       put(
         "refusal",
@@ -369,7 +369,7 @@ async function isTooFarAhead(
     return false;
   }
   const reason = `its newest block is far above that of ${against.provider}, which is current`;
-  member.doubt(reason);
+  member.suspect(reason);
   alarms.raise("provider_too_far_ahead", provider, `${provider} is not read: ${reason}`, {
     network: network.id,
     blockHeight: reported.latest.height,

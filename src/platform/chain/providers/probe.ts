@@ -39,10 +39,10 @@ export async function probeLogs(
     if (reported === null) return "unknown";
     const recipients = [...new Set(reported.map(({ to }) => to))].slice(0, recipientsMax);
     if (recipients.length === 0) continue;
-    const answer = await client.transfers({ from: height, to: height, contracts, recipients });
-    const listed = new Set(answer.logs.map(transferKey));
+    const reply = await client.transfers({ from: height, to: height, contracts, recipients });
+    const listed = new Set(reply.logs.map(transferKey));
     const asked = new Set(recipients);
-    const isHidden = (log: TransferLog) => mayHide(answer.unreadable ?? [], log);
+    const isHidden = (log: TransferLog) => mayHide(reply.unreadable ?? [], log);
     const leftOut = reported.filter(
       (log) => asked.has(log.to) && !listed.has(transferKey(log)) && !isHidden(log),
     );
@@ -68,9 +68,9 @@ export async function stillOmits(
   const receipt = await client.receipt(transactionHash);
   if (receipt === null) return false;
   const { blockHeight: height } = receipt;
-  const answer = await client.transfers({ from: height, to: height, contracts, recipients: [to] });
-  const isListed = answer.logs.some((log) => log.transactionHash === transactionHash);
-  return !isListed && !mayHide(answer.unreadable ?? [], receipt);
+  const reply = await client.transfers({ from: height, to: height, contracts, recipients: [to] });
+  const isListed = reply.logs.some((log) => log.transactionHash === transactionHash);
+  return !isListed && !mayHide(reply.unreadable ?? [], receipt);
 }
 
 /**
@@ -114,7 +114,7 @@ async function failureOf(client: ChainClient, query: TransferQuery): Promise<str
 }
 
 /** A transaction with the block in which another answer has it. */
-export interface PlacedTransaction {
+export interface IncludedTransaction {
   readonly transactionHash: string;
   readonly blockHeight: number;
   readonly blockHash: string;
@@ -127,10 +127,10 @@ export interface PlacedTransaction {
  */
 export async function receiptOrLogs(
   client: ChainClient,
-  placed: PlacedTransaction,
+  included: IncludedTransaction,
   contracts: readonly Address[],
 ): Promise<Receipt | null> {
-  const { transactionHash, blockHeight, blockHash } = placed;
+  const { transactionHash, blockHeight, blockHash } = included;
   const receipt = await client.receipt(transactionHash);
   if (receipt !== null || client.transfersIn === undefined) return receipt;
   const [block] = await client.blocks([blockHeight]);
@@ -138,7 +138,7 @@ export async function receiptOrLogs(
   if (block?.hash !== blockHash) return null;
   const { logs, unreadable = [] } = await logsIn(client, blockHash, contracts);
   const transfers = logs.filter((log) => log.transactionHash === transactionHash);
-  const unreadableLogs = unreadable.filter((log) => mayHide([log], placed)).length;
+  const unreadableLogs = unreadable.filter((log) => mayHide([log], included)).length;
   if (transfers.length + unreadableLogs === 0) return null;
   const found = { transactionHash, succeeded: true, blockHeight, blockHash, transfers };
   return unreadableLogs === 0 ? found : { ...found, unreadableLogs };
@@ -153,12 +153,12 @@ async function logsIn(
   try {
     return (await client.transfersIn?.(blockHash, contracts)) ?? { logs: [] };
   } catch (error) {
-    if (error instanceof ProviderError && isAnswer(error)) return { logs: [] };
+    if (error instanceof ProviderError && isReply(error)) return { logs: [] };
     throw error;
   }
 }
 
 /** Returns true if an error concerns a request and not the provider. */
-export function isAnswer({ kind }: ProviderError): boolean {
+export function isReply({ kind }: ProviderError): boolean {
   return kind === "refused" || kind === "malformed" || kind === "range_too_large";
 }

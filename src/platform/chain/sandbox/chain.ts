@@ -163,9 +163,9 @@ async function send(
     contract: payment.fakeToken === true ? fakeContract : token.contract,
   };
   const sender = payment.from ?? randomHex(deps, 20);
-  const rows = amounts.map((amount, place): SandboxTransferRow => ({
+  const rows = amounts.map((amount, index): SandboxTransferRow => ({
     ...transaction,
-    logIndex: chain.nextLogIndex + place,
+    logIndex: chain.nextLogIndex + index,
     sender,
     recipient: payment.to,
     amount,
@@ -343,7 +343,7 @@ async function sendAgain(
   blockHeight: number,
   logIndex: number,
 ): Promise<void> {
-  for (const [place, transfer] of transfers.entries()) {
-    await store.moveTransfer(tx, transfer, { blockHeight, logIndex: logIndex + place });
+  for (const [index, transfer] of transfers.entries()) {
+    await store.moveTransfer(tx, transfer, { blockHeight, logIndex: logIndex + index });
   }
 }

@@ -69,7 +69,7 @@ interface SandboxClientOptions {
  * Blocks become final no earlier than this, in milliseconds, because a write that began before a block may end after
  * it: however fast blocks appear, a transaction that was committed late is in a block that is still read again.
  */
-const settleMs = 3_000;
+const finalAfterMs = 3_000;
 /**
  * Attempts of a read. A person or a test commands each reorganization: two in a row are unlikely, more do not happen.
  */
@@ -151,8 +151,8 @@ async function headsAt(
   known: KnownChain | undefined,
 ): Promise<Heads> {
   const { network, clock } = source;
-  const settled = tipAt(newest, clock.now() - settleMs);
-  const final = Math.max(0, Math.min(height - network.finality.lagBlocks, settled));
+  const unchanging = tipAt(newest, clock.now() - finalAfterMs);
+  const final = Math.max(0, Math.min(height - network.finality.lagBlocks, unchanging));
   const knownHeight = known?.final.height ?? final;
   const { segments, forks } = await view(source, Math.min(final, knownHeight));
   return {
@@ -222,8 +222,8 @@ async function ofOneChain<T>(source: Source, read: (tip: Tip) => Promise<T>): Pr
     const before = (await requireChain(source)).generation;
     const newest = await store.newestSegment(reader);
     if (newest === null) throw unreachable(source, "the sandbox has no chain yet");
-    const answer = await read({ newest, height: tipAt(newest, clock.now()) });
-    if ((await requireChain(source)).generation === before) return answer;
+    const reply = await read({ newest, height: tipAt(newest, clock.now()) });
+    if ((await requireChain(source)).generation === before) return reply;
   }
   throw unreachable(source, "the sandbox is being reorganized");
 }

@@ -149,7 +149,7 @@ export async function knownBlocks(reader: Reader, network: string): Promise<Know
 }
 
 /** Replaces the stored blocks of a network; `before` are those in the store. */
-export async function keepBlocks(
+export async function storeBlocks(
   tx: Tx,
   network: string,
   before: readonly KnownBlock[],

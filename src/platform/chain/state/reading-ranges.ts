@@ -134,9 +134,9 @@ function joinWhere(
       toHeight: row.toHeight,
       toHash: row.toHash,
       openedAt: Math.min(below.openedAt, row.openedAt),
-      readings: fewer.readings.map((each, place) => ({
+      readings: fewer.readings.map((each, index) => ({
         ...each,
-        at: Math.max(each.at, more.readings[place]?.at ?? 0),
+        at: Math.max(each.at, more.readings[index]?.at ?? 0),
       })),
     };
   }
@@ -322,7 +322,7 @@ export async function noteRefusals(
   const before = await lockGaps(tx, network, range);
   const known = before.map(rangeOfGap);
   const added = without(range, known).map((part): GapRow => ({
-    ...placed(part),
+    ...heightsOf(part),
     network,
     refusals: fresh,
     acceptedAt: null,
@@ -398,12 +398,12 @@ function split(row: GapRow, range: Gap, change: (inside: GapRow) => GapRow | nul
   const outside = without(own, [range]);
   const inside = without(own, outside);
   return [
-    ...outside.map((part) => ({ ...row, ...placed(part) })),
-    ...inside.flatMap((part) => change({ ...row, ...placed(part) }) ?? []),
+    ...outside.map((part) => ({ ...row, ...heightsOf(part) })),
+    ...inside.flatMap((part) => change({ ...row, ...heightsOf(part) }) ?? []),
   ].sort((one, other) => one.fromHeight - other.fromHeight);
 }
 
-function placed({ from, to }: Gap): Pick<GapRow, "fromHeight" | "toHeight"> {
+function heightsOf({ from, to }: Gap): Pick<GapRow, "fromHeight" | "toHeight"> {
   return { fromHeight: from, toHeight: to };
 }
 

@@ -97,7 +97,7 @@ async function replaceAbove(
   readings: readonly Reading[],
   openedAt: Instant,
 ): Promise<void> {
-  const kept = replaced
+  const below = replaced
     .filter(({ fromHeight }) => fromHeight <= parent.height)
     .map((row) => ({ ...row, toHeight: parent.height, toHash: parent.hash ?? row.toHash }));
   const added = {
@@ -109,7 +109,7 @@ async function replaceAbove(
     toHeight: to.height,
     toHash: to.hash,
   };
-  await replaceRows(tx, network, replaced, [...kept, added]);
+  await replaceRows(tx, network, replaced, [...below, added]);
 }
 
 /**
@@ -183,9 +183,9 @@ async function replaceRows(
   before: readonly StoredReading[],
   after: readonly StoredReading[],
 ): Promise<void> {
-  const kept = new Set(before.map(keyOf).filter((key) => after.some((row) => keyOf(row) === key)));
-  const gone = before.filter((row) => !kept.has(keyOf(row)));
-  const added = after.filter((row) => !kept.has(keyOf(row)));
+  const unchanged = new Set(before.map(keyOf).filter((key) => after.some((row) => keyOf(row) === key)));
+  const gone = before.filter((row) => !unchanged.has(keyOf(row)));
+  const added = after.filter((row) => !unchanged.has(keyOf(row)));
   await tx.deleteMany(
     readingTable,
     gone.map(({ fromHeight }) => ({ network, fromHeight })),

@@ -36,7 +36,7 @@ function bare(name: string): string {
 /** Returns the number of letters to insert, delete, replace or swap with a neighbor to turn one text into the other. */
 function editDistance(one: string, other: string): number {
   let before: number[] = [];
-  let row = Array.from({ length: other.length + 1 }, (_, place) => place);
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= other.length; j += 1) {

@@ -156,10 +156,10 @@ export function entriesOf(
 }
 
 /** A settings file that is written but not in place yet. */
-export interface SettingsDraft {
+export interface SettingsChange {
   /** Puts the file in its place, atomically. */
   publish(): Promise<void>;
-  /** Removes the draft, or restores the former file if the draft was published. */
+  /** Removes the partial file, or restores the former one if it was published. */
   withdraw(): Promise<void>;
 }
 
@@ -168,18 +168,18 @@ const heading =
   " reports mistakes, and a server reads them when it starts.";
 
 /**
- * Writes the draft of a settings file in which the entries are set; other entries and comments of an existing file
+ * Writes a settings file beside the former one in which the entries are set; other entries and comments of an existing file
  * stay, as do its mode and owner. A new file is for its owner only, and so is its folder.
  */
-export async function draftSettings(path: string, entries: FileEntries): Promise<SettingsDraft> {
+export async function prepareSettings(path: string, entries: FileEntries): Promise<SettingsChange> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const before = await readTextIfPresent(path);
   const { default: yaml } = await import("yaml");
   const document = before === null ? new yaml.Document({}) : yaml.parseDocument(before);
   if (before === null) document.commentBefore = heading;
   for (const [key, value] of Object.entries(entries)) document.set(key, document.createNode(value));
-  const draft = `${path}.${randomBytes(8).toString("hex")}`;
-  const file = await open(draft, "wx", 0o600);
+  const partial = `${path}.${randomBytes(8).toString("hex")}`;
+  const file = await open(partial, "wx", 0o600);
   try {
     await file.writeFile(String(document));
     await file.sync();
@@ -188,18 +188,18 @@ export async function draftSettings(path: string, entries: FileEntries): Promise
   }
   if (before !== null) {
     const { mode, uid, gid } = await stat(path);
-    await chmod(draft, mode & 0o777);
+    await chmod(partial, mode & 0o777);
     // Only root may give a file away, and only root needs to.
-    await chown(draft, uid, gid).catch(() => undefined);
+    await chown(partial, uid, gid).catch(() => undefined);
   }
   let isPublished = false;
   return {
     async publish() {
-      await rename(draft, path);
+      await rename(partial, path);
       isPublished = true;
     },
     async withdraw() {
-      if (!isPublished) await rm(draft, { force: true });
+      if (!isPublished) await rm(partial, { force: true });
       else if (before === null) await rm(path, { force: true });
       else await writeFile(path, before);
     },

@@ -17,7 +17,7 @@ import type { Primary } from "./primary.ts";
 import type { Pulse } from "./open.ts";
 
 /** The client-side timeout of a query, in milliseconds; the server's statement timeout is shorter. */
-export const answerMilliseconds = 40_000;
+export const replyMilliseconds = 40_000;
 /** The query timeout of migrations, in milliseconds. */
 const patientMilliseconds = 24 * 3_600_000;
 
@@ -63,7 +63,7 @@ export function storeClient(
     readonly #inOrder = makeSerial();
     #isOpen = true;
     #isUsable = true;
-    #timeout = answerMilliseconds;
+    #timeout = replyMilliseconds;
 
     constructor(config: ClientConfig) {
       const socket = new Socket();
@@ -92,16 +92,16 @@ export function storeClient(
 
     /** In the forms in which Sequelize calls it: with a callback for the statements of the store. */
     #query(text: string, ...given: unknown[]): Promise<QueryResult<RawRow>> | undefined {
-      const callback = given.at(-1) as ((...answer: unknown[]) => void) | undefined;
+      const callback = given.at(-1) as ((...reply: unknown[]) => void) | undefined;
       if (callback === undefined) return this.#ask({ text });
       const values = Array.isArray(given[0]) ? (given[0] as SqlValue[]) : [];
       const isPrepared = !isShared && /^\s*(?:SELECT|WITH|INSERT|UPDATE|DELETE)\b/i.test(text);
-      const answer = this.#ask({
+      const reply = this.#ask({
         text,
         values,
         ...(isPrepared ? { name: statementOf(text, values).name } : {}),
       });
-      answer.then(
+      reply.then(
         (result) => {
           callback(null, result);
         },
@@ -122,7 +122,7 @@ export function storeClient(
 
     async #send({ text, ...rest }: Omit<Query, "query_timeout">): Promise<QueryResult<RawRow>> {
       const isBegin = text === "START TRANSACTION;";
-      if (isBegin) this.#timeout = answerMilliseconds;
+      if (isBegin) this.#timeout = replyMilliseconds;
       // The server rolls back what a lost connection leaves.
       if (text === "ROLLBACK;" && !this.#isOpen) return rolledBack;
       const statement: Query = {

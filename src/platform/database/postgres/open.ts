@@ -15,10 +15,10 @@ import {
 import type { Nesting } from "../open.ts";
 import { makeReader, statementOf, type Session } from "../query/statement.ts";
 import { shareReads } from "../query/shared-reads.ts";
-import { makeKeptRows } from "../write/kept-rows.ts";
+import { makeRowCache } from "../write/row-cache.ts";
 import { makeUsage } from "../write/usage.ts";
 import {
-  answerMilliseconds,
+  replyMilliseconds,
   ConnectionLost,
   isEnd,
   isServerError,
@@ -52,12 +52,12 @@ const settings = [
 
 /** Opens at most `connections` connections, at least one for writes and one for reads, and one to watch the server. */
 export async function openPostgres(
-  place: { readonly url: string; readonly connections: number; readonly schema: string | null },
+  location: { readonly url: string; readonly connections: number; readonly schema: string | null },
   logger: StoreLogger,
   { writeMilliseconds }: StoreLimits,
   nesting: Nesting,
 ): Promise<Database> {
-  const { url, connections, schema } = place;
+  const { url, connections, schema } = location;
   const all = [...settings, ...(schema === null ? [] : [`search_path = ${schema}`])];
   const writerConnections = Math.max(1, Math.floor(connections * writersPart));
   const primary = await openPrimary(url, logger);
@@ -75,22 +75,22 @@ export async function openPostgres(
     connections: connections - writerConnections,
     mayWrite: false,
   });
-  const reading = makeUsage();
+  const usage = makeUsage();
   const read = shareReads((sql, values, begin) => repeated(() => readers.read(sql, values, begin)));
 
   return {
     ...makeReader("postgres", async (sql, values) => {
       nesting.refuseRead(sql);
-      return reading.during(() => read(sql, values));
+      return usage.during(() => read(sql, values));
     }),
     async write(context, fn) {
       nesting.refuseWrite();
       const bound = nesting.bind(fn);
       const outcome = await repeated(() =>
         writers.transaction(async (session) => {
-          const kept = makeKeptRows();
-          const place = { dialect: "postgres", session, kept, writeMilliseconds } as const;
-          const written = await runWrite(place, context, bound);
+          const cache = makeRowCache();
+          const transaction = { dialect: "postgres", session, kept: cache, writeMilliseconds } as const;
+          const written = await runWrite(transaction, context, bound);
           await insertRows("postgres", session, written.appended);
           return written;
         }),
@@ -99,7 +99,7 @@ export async function openPostgres(
       return outcome.result;
     },
     close: once(async () => {
-      await Promise.all([writers.close(), reading.end().then(() => readers.close())]);
+      await Promise.all([writers.close(), usage.end().then(() => readers.close())]);
       pulse.stop();
       await primary.stop();
     }),
@@ -128,7 +128,7 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
  */
 export interface Pulse {
   /** Waits for the answer to a statement. `giveUp` makes it fail. */
-  during<T>(answer: Promise<T>, giveUp: () => void): Promise<T>;
+  during<T>(reply: Promise<T>, giveUp: () => void): Promise<T>;
   isSilent(): boolean;
   /** Asks the server no more. Called once nothing waits. */
   stop(): void;
@@ -202,12 +202,12 @@ export function makePulse(probe: () => Promise<boolean>, limits = defaultLimits)
   return {
     isSilent: () => isSilent,
     stop,
-    async during(answer, giveUp) {
+    async during(reply, giveUp) {
       if (waiting.size === 0 && !isSilent) answeredAt = performance.now();
       checking ??= setInterval(check, limits.checkMs).unref();
       waiting.add(giveUp);
       try {
-        const result = await answer;
+        const result = await reply;
         answered();
         return result;
       } finally {
@@ -279,7 +279,7 @@ async function makePool(options: PoolOptions): Promise<Pool> {
       application_name: options.name,
       keepAlive: true,
       connectionTimeoutMillis: connectMilliseconds,
-      query_timeout: answerMilliseconds,
+      query_timeout: replyMilliseconds,
     },
   };
   const sequelize = new Sequelize(primary.url(), given);

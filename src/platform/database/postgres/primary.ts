@@ -49,13 +49,13 @@ export interface Primary {
 interface PrimaryLimits {
   /** The time between two questions to the server. */
   readonly askMs: number;
-  /** The time for a connection, and for an answer, while another server may have taken the place of a dead one. */
-  readonly answerMs: number;
+  /** The time for a connection, and for a reply, while another server may have taken the place of a dead one. */
+  readonly replyMs: number;
   /** The time for the first connection to each host. */
   readonly connectMs: number;
 }
 
-const defaultLimits: PrimaryLimits = { askMs: 1_000, answerMs: 1_000, connectMs: 4_000 };
+const defaultLimits: PrimaryLimits = { askMs: 1_000, replyMs: 1_000, connectMs: 4_000 };
 /**
  * After so many questions the connection is replaced, because a new one goes where the address leads at that time. Every
  * connection costs the server a process and, with log_connections, a line in its log.
@@ -83,8 +83,8 @@ async function ask(client: Client): Promise<Sighting> {
 
 interface Reached {
   readonly client: Client;
-  /** The place of its host in the address. */
-  readonly place: number;
+  /** The index of its host in the address. */
+  readonly index: number;
   readonly sighting: Sighting;
   /** Whether a pooler answers in the server's place: it gives its clients other numbers of processes. */
   readonly isPooled: boolean;
@@ -97,9 +97,9 @@ interface Reach {
   /** The time for the connection, in milliseconds. */
   readonly connectMs: number;
   /** The time for each answer, in milliseconds. */
-  readonly answerMs?: number;
-  /** The place of the host that is tried first. */
-  readonly place?: number;
+  readonly replyMs?: number;
+  /** The index of the host that is tried first. */
+  readonly index?: number;
 }
 
 /**
@@ -109,15 +109,15 @@ interface Reach {
  */
 export async function reach(url: string, how: Reach): Promise<Reached> {
   const urls = urlsOfHosts(url);
-  const { place = 0 } = how;
+  const { index = 0 } = how;
   if (urls.length === 1) return reachHost(urls[0], 0, how);
-  const current = await reachHost(urls[place] ?? urls[0], place, how).catch(() => null);
+  const current = await reachHost(urls[index] ?? urls[0], index, how).catch(() => null);
   if (current?.sighting.isInRecovery === false) return current;
   if (current !== null) drop(current.client);
   // At the same time, because each host that is down takes the whole time.
   const found = await Promise.allSettled(
     urls.map((one, at) =>
-      at === place ? Promise.reject(new Error("was tried")) : reachHost(one, at, how),
+      at === index ? Promise.reject(new Error("was tried")) : reachHost(one, at, how),
     ),
   );
   const reached = found.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -130,7 +130,7 @@ export async function reach(url: string, how: Reach): Promise<Reached> {
 /** The sockets of the connections, which have to be closed even if the server answers no more. */
 const sockets = new WeakMap<Client, Socket>();
 
-async function reachHost(url: string, place: number, how: Reach): Promise<Reached> {
+async function reachHost(url: string, index: number, how: Reach): Promise<Reached> {
   const { default: driver } = await import("pg");
   const socket = new Socket();
   const client = new driver.Client({
@@ -138,7 +138,7 @@ async function reachHost(url: string, place: number, how: Reach): Promise<Reache
     stream: () => socket,
     application_name: how.name,
     connectionTimeoutMillis: how.connectMs,
-    ...(how.answerMs === undefined ? {} : { query_timeout: how.answerMs }),
+    ...(how.replyMs === undefined ? {} : { query_timeout: how.replyMs }),
     keepAlive: true,
   });
   sockets.set(client, socket);
@@ -149,7 +149,7 @@ async function reachHost(url: string, place: number, how: Reach): Promise<Reache
     const sighting = await ask(client);
     // pg's typings lack the number of the process.
     const processId = "processID" in client ? client.processID : null;
-    return { client, place, sighting, isPooled: sighting.backend !== processId };
+    return { client, index, sighting, isPooled: sighting.backend !== processId };
   } catch (error) {
     drop(client);
     throw error;
@@ -168,11 +168,11 @@ export async function openPrimary(
   const urls = urlsOfHosts(url);
   const ending = new AbortController();
   const cuts: (() => void)[] = [];
-  let place = 0;
+  let index = 0;
   let generation = 1;
   /** The start of the server in use; null while it is in recovery. */
   let known: string | null = null;
-  let kept: { readonly client: Client; questions: number } | null = null;
+  let pooled: { readonly client: Client; questions: number } | null = null;
 
   function raise(): void {
     generation += 1;
@@ -184,7 +184,7 @@ export async function openPrimary(
     known = now;
     raise();
     logger.warn(
-      { server: nameOfPostgres(urls[place] ?? url), isInRecovery },
+      { server: nameOfPostgres(urls[index] ?? url), isInRecovery },
       isInRecovery
         ? "the database server takes no writes any more: its connections are closed"
         : "another database server takes the writes: connections to the former one are closed",
@@ -193,23 +193,23 @@ export async function openPrimary(
   }
 
   async function connect(connectMs: number): Promise<Reached> {
-    if (kept !== null) drop(kept.client);
-    kept = null;
-    const { answerMs } = limits;
-    const reached = await reach(url, { name: "till probe", connectMs, answerMs, place });
-    place = reached.place;
-    kept = { client: reached.client, questions: 1 };
+    if (pooled !== null) drop(pooled.client);
+    pooled = null;
+    const { replyMs } = limits;
+    const reached = await reach(url, { name: "till probe", connectMs, replyMs, index });
+    index = reached.index;
+    pooled = { client: reached.client, questions: 1 };
     return reached;
   }
 
-  async function look(): Promise<Sighting> {
-    if (kept !== null && kept.questions < questionsPerConnection) {
-      kept.questions += 1;
-      const sighting = await ask(kept.client).catch(() => null);
+  async function inspect(): Promise<Sighting> {
+    if (pooled !== null && pooled.questions < questionsPerConnection) {
+      pooled.questions += 1;
+      const sighting = await ask(pooled.client).catch(() => null);
       // In recovery, it may no longer be where the address leads.
       if (sighting?.isInRecovery === false) return sighting;
     }
-    return (await connect(limits.answerMs)).sighting;
+    return (await connect(limits.replyMs)).sighting;
   }
 
   async function watch(): Promise<void> {
@@ -217,7 +217,7 @@ export async function openPrimary(
       await delay(limits.askMs, null, { ref: false, signal: ending.signal });
       const asked = generation;
       // A server that cannot be reached is for the pools to notice: it changes no other connection.
-      const sighting = await look().catch(() => null);
+      const sighting = await inspect().catch(() => null);
       // An answer from before a change proves nothing about the time after it.
       if (sighting !== null && asked === generation) see(sighting);
     }
@@ -226,7 +226,7 @@ export async function openPrimary(
   async function start(): Promise<boolean> {
     const { sighting, client, isPooled } = await connect(limits.connectMs);
     known = sighting.isInRecovery ? null : sighting.startedAt;
-    if (!isPooled || !(await isGivenToOthers(client, urls[place] ?? urls[0], limits))) return false;
+    if (!isPooled || !(await isGivenToOthers(client, urls[index] ?? urls[0], limits))) return false;
     logger.warn(
       { server: nameOfPostgres(url) },
       "a connection pooler in transaction mode (PgBouncer or the like) is in front of PostgreSQL: Till works, but prepares " +
@@ -236,14 +236,14 @@ export async function openPrimary(
     return true;
   }
   const isShared = await start().catch((error: unknown) => {
-    if (kept !== null) drop(kept.client);
+    if (pooled !== null) drop(pooled.client);
     throw error instanceof StoreUnavailable
       ? error
       : unavailable("The database cannot be reached", error);
   });
   const watching = watch().catch(() => undefined);
   return {
-    url: () => urls[place] ?? urls[0],
+    url: () => urls[index] ?? urls[0],
     isShared,
     generation: () => generation,
     retire(of) {
@@ -268,7 +268,7 @@ export async function openPrimary(
     stop: once(async () => {
       ending.abort();
       await watching;
-      if (kept !== null) await end(kept.client);
+      if (pooled !== null) await end(pooled.client);
     }),
   };
 }
@@ -280,9 +280,9 @@ export async function openPrimary(
 async function isGivenToOthers(
   client: Client,
   url: string,
-  { connectMs, answerMs }: PrimaryLimits,
+  { connectMs, replyMs }: PrimaryLimits,
 ): Promise<boolean> {
-  const other = await reachHost(url, 0, { name: "till probe", connectMs, answerMs });
+  const other = await reachHost(url, 0, { name: "till probe", connectMs, replyMs });
   try {
     await other.client.query("BEGIN");
     await other.client.query("COMMIT");

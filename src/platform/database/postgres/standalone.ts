@@ -4,7 +4,7 @@ import { statementOf } from "../query/statement.ts";
 import type { SqlValue } from "../schema/table.ts";
 import { makeSerial } from "../sqlite/serial.ts";
 import {
-  answerMilliseconds,
+  replyMilliseconds,
   readAsSqliteDoes,
   sessionOf,
   transactionOf,
@@ -78,7 +78,7 @@ export async function connectAlone(
   const { client, isPooled } = await reach(url, {
     name: "till look",
     connectMs,
-    answerMs: answerMilliseconds,
+    replyMs: replyMilliseconds,
   });
   readAsSqliteDoes(client, driver.types.builtins);
   if (!isPooled) await client.query(sessionOf(settings, mayWrite));

@@ -150,17 +150,17 @@ function hostsOf(
   const hosts =
     hostList === null
       ? given
-      : hostList.split(",").map((host, place) => ({
+      : hostList.split(",").map((host, index) => ({
           host: host === "" ? null : host,
-          port: given.length === 1 ? (given[0]?.port ?? null) : (given[place]?.port ?? null),
+          port: given.length === 1 ? (given[0]?.port ?? null) : (given[index]?.port ?? null),
         }));
   const ports = portList?.split(",").map(portOf) ?? [];
   if (ports.length > 1 && ports.length !== hosts.length) {
     throw new InvalidPostgresUrl("must have one port for all hosts, or as many ports as hosts");
   }
-  const [first = { host: null, port: null }, ...others] = hosts.map(({ host, port }, place) => ({
+  const [first = { host: null, port: null }, ...others] = hosts.map(({ host, port }, index) => ({
     host,
-    port: ports[ports.length === 1 ? 0 : place] ?? port,
+    port: ports[ports.length === 1 ? 0 : index] ?? port,
   }));
   return [first, ...others];
 }
@@ -193,7 +193,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Divides text at a place, and leaves out the character there; the second part is undefined if the place is negative. */
-function split(text: string, place: number): [string, string | undefined] {
-  return place < 0 ? [text, undefined] : [text.slice(0, place), text.slice(place + 1)];
+/** Divides text at an index, and leaves out the character there; the second part is undefined if the index is negative. */
+function split(text: string, index: number): [string, string | undefined] {
+  return index < 0 ? [text, undefined] : [text.slice(0, index), text.slice(index + 1)];
 }

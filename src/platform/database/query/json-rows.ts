@@ -6,8 +6,8 @@ import type { Dialect } from "../database.ts";
  * Returns a subquery with the values of a bound JSON list, for `WHERE id IN ${listed(dialect, 1)}`. The list is given
  * by parameter number or placeholder.
  */
-export function listed(dialect: Dialect, place: number | string): string {
-  const bound = typeof place === "number" ? `$${String(place)}` : place;
+export function listed(dialect: Dialect, parameter: number | string): string {
+  const bound = typeof parameter === "number" ? `$${String(parameter)}` : parameter;
   return dialect === "sqlite"
     ? `(SELECT value FROM json_each(${bound}))`
     : `(SELECT json_array_elements_text(CAST(${bound} AS json)))`;

@@ -119,7 +119,7 @@ export async function alongFacets(
   if (facets === null) return null;
   const left = facets.filter((facet) => {
     const parts = facet.split(" ");
-    return filter.every(([, accepted], place) => accepted?.includes(parts[place] ?? "") ?? true);
+    return filter.every(([, accepted], index) => accepted?.includes(parts[index] ?? "") ?? true);
   });
   return { ...span, facets: left };
 }

@@ -30,8 +30,8 @@ export async function applyMigrations(
 ): Promise<readonly Migration[]> {
   const applied: Migration[] = [];
   const pending = await pendingMigrations(db, known);
-  for (const [place, migration] of pending.entries()) {
-    progress(`Migrating (${migration.name})`, place, pending.length);
+  for (const [index, migration] of pending.entries()) {
+    progress(`Migrating (${migration.name})`, index, pending.length);
     const isMine = await db.write(context, (tx) => apply(tx, clock, migration, known));
     if (isMine) applied.push(migration);
   }
@@ -88,7 +88,7 @@ async function apply(
 async function record(tx: Tx, clock: Clock, migration: Migration): Promise<void> {
   const { version, since = version, name } = migration;
   const row = { name, appliedAt: clock.now() };
-  const versions = Array.from({ length: version - since + 1 }, (_, place) => since + place);
+  const versions = Array.from({ length: version - since + 1 }, (_, index) => since + index);
   await tx.insertMany(
     schemaVersions,
     versions.map((one) => ({ ...row, version: one })),

@@ -122,7 +122,7 @@ interface SearchTerms<Row extends SearchedRow> {
 }
 
 interface TermRow {
-  /** The key of the row as JSON: the walk's place. */
+  /** The key of the row as JSON: the walk's position. */
   readonly id: string;
   readonly organizationId: string;
   readonly term: string;

@@ -138,11 +138,11 @@ export function insertRowsStatement(table: Table, rows: number): string {
 }
 
 function insertOf(table: Table, columns: readonly ShapeColumn[], rows: number): string {
-  const places = Array.from({ length: rows }, (_row, row) => {
+  const parameters = Array.from({ length: rows }, (_row, row) => {
     const numbers = columns.map((_column, index) => `$${String(row * columns.length + index + 1)}`);
     return `(${numbers.join(", ")})`;
   });
-  return `INSERT INTO ${table.name} (${namesOf(columns)}) VALUES ${places.join(", ")}`;
+  return `INSERT INTO ${table.name} (${namesOf(columns)}) VALUES ${parameters.join(", ")}`;
 }
 
 function namesOf(columns: readonly ShapeColumn[]): string {

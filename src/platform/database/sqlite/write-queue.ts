@@ -6,12 +6,12 @@ import {
   runAfterCommit,
   runWrite,
   type EncodedRows,
-  type Place,
+  type OpenTransaction,
   type WriteResult,
 } from "../write/transaction.ts";
 import type { Foreseen, Reader, StoreLogger, Tx, WriteContext } from "../database.ts";
 import { makeReader, statementOf, type Session } from "../query/statement.ts";
-import { makeKeptRows, type KeptRows } from "../write/kept-rows.ts";
+import { makeRowCache, type RowCache } from "../write/row-cache.ts";
 import { makeUsage } from "../write/usage.ts";
 import { StatementFailed, StoreUnavailable, tooManyWaiting } from "../errors.ts";
 import type { Connection } from "./connection.ts";
@@ -109,7 +109,7 @@ async function runGroup(store: Store, waiting: Item[]): Promise<void> {
   const { writer } = store;
   const group: Item[] = [];
   const done: Done[] = [];
-  const kept = makeKeptRows();
+  const cache = makeRowCache();
   try {
     await writer.begin();
   } catch (error) {
@@ -123,8 +123,8 @@ async function runGroup(store: Store, waiting: Item[]): Promise<void> {
       if (item === undefined) break;
       group.push(item);
       const behind = waiting.slice(0, groupLimit - group.length);
-      await askAhead(store, [item, ...behind], kept);
-      const outcome = await runInGroup(store, item, kept);
+      await askAhead(store, [item, ...behind], cache);
+      const outcome = await runInGroup(store, item, cache);
       if (outcome === null) group.pop();
       else done.push({ item, outcome });
     }
@@ -138,13 +138,13 @@ async function runGroup(store: Store, waiting: Item[]): Promise<void> {
 }
 
 /** Asks what the next write and those that wait behind it have foreseen, unless the answer for the next is known. */
-async function askAhead({ reader }: Store, items: readonly Item[], kept: KeptRows): Promise<void> {
+async function askAhead({ reader }: Store, items: readonly Item[], cache: RowCache): Promise<void> {
   const next = items[0]?.foreseen ?? null;
-  if (next === null || kept.isKnown(next.question, next.asked)) return;
+  if (next === null || cache.isKnown(next.question, next.asked)) return;
   const asked = items.flatMap(({ foreseen }) =>
     foreseen?.question === next.question ? [foreseen.asked] : [],
   );
-  await kept.answers(reader, next.question, asked);
+  await cache.answers(reader, next.question, asked);
 }
 
 /**
@@ -154,11 +154,11 @@ async function askAhead({ reader }: Store, items: readonly Item[], kept: KeptRow
 async function runInGroup(
   store: Store,
   item: Item,
-  kept: KeptRows,
+  cache: RowCache,
 ): Promise<WriteResult<unknown> | null> {
   const session = inWriter(store.writer);
   try {
-    return await runWrite(placeOf(store, session, kept), item.context, item.fn);
+    return await runWrite(transactionOn(store, session, cache), item.context, item.fn);
   } catch (error) {
     if (session.hasChanged()) throw error;
     item.reject(error);
@@ -182,8 +182,8 @@ async function runAlone(store: Store, item: Item): Promise<void> {
     return;
   }
   try {
-    const place = placeOf(store, inWriter(writer), makeKeptRows());
-    done = { item, outcome: await runWrite(place, item.context, item.fn) };
+    const transaction = transactionOn(store, inWriter(writer), makeRowCache());
+    done = { item, outcome: await runWrite(transaction, item.context, item.fn) };
     await flush(writer, [done]);
   } catch (error) {
     await writer.rollBack();
@@ -211,8 +211,8 @@ async function commit(store: Store, done: readonly Done[]): Promise<void> {
   }
 }
 
-function placeOf({ writeMilliseconds }: Store, session: Session, kept: KeptRows): Place {
-  return { dialect: "sqlite", session, kept, writeMilliseconds };
+function transactionOn({ writeMilliseconds }: Store, session: Session, cache: RowCache): OpenTransaction {
+  return { dialect: "sqlite", session, cache, writeMilliseconds };
 }
 
 /** Inserts the appended rows of all writes of the group, table by table. */

@@ -83,13 +83,13 @@ export async function shapesOf(
 ): Promise<readonly StoredShape[]> {
   const shapes: StoredShape[] = [];
   for (const name of names) {
-    const found = await reader.all<{ name: string; type: string; place: number }>(
+    const found = await reader.all<{ name: string; type: string; position: number }>(
       columnsOf[reader.dialect],
       [name],
     );
     const key = found
-      .filter(({ place }) => place > 0)
-      .sort((one, other) => one.place - other.place)
+      .filter(({ position }) => position > 0)
+      .sort((one, other) => one.position - other.position)
       .map((column) => column.name);
     if (key.length === 0) throw new Defect(`the store has no table ${name} with a primary key`);
     shapes.push({
@@ -116,7 +116,7 @@ async function* readTable(
 ): AsyncGenerator<TablePart> {
   const keys = key.join(", ");
   const select = `SELECT ${columns.join(", ")} FROM ${name}`;
-  const after = `WHERE (${keys}) > (${key.map((_name, place) => `$${String(place + 1)}`).join(", ")})`;
+  const after = `WHERE (${keys}) > (${key.map((_name, index) => `$${String(index + 1)}`).join(", ")})`;
   let [limit = 1] = steps;
   let last: RawRow | undefined;
   for (;;) {
@@ -152,8 +152,8 @@ async function insertPart(
   columns: readonly string[],
   text: string,
 ): Promise<void> {
-  const fields = columns.map((column, place) => {
-    const field = `value ->> ${String(place)}`;
+  const fields = columns.map((column, index) => {
+    const field = `value ->> ${String(index)}`;
     return db.dialect === "postgres" ? `CAST(${field} AS ${types[column] ?? ""})` : field;
   });
   const sql = `INSERT INTO ${name} (${columns.join(", ")})
@@ -167,9 +167,9 @@ async function insertPart(
  * @throws as `openForReading`
  */
 export async function openSnapshot(
-  place: { readonly url: string } | { readonly sqliteFile: string },
+  location: { readonly url: string } | { readonly sqliteFile: string },
 ): Promise<ReadOnlyDatabase> {
-  const db = await openForReading(place);
+  const db = await openForReading(location);
   try {
     await db.holdSnapshot();
     return db;

@@ -1,7 +1,7 @@
 import { Defect } from "../../../kernel/errors.ts";
 import type { Dialect, RowChange, StoreLogger, Tx, WriteContext, Written } from "../database.ts";
 import { givenField, givenValues } from "../query/json-rows.ts";
-import type { KeptRows } from "./kept-rows.ts";
+import type { RowCache } from "./row-cache.ts";
 import { sharedLock } from "./locks.ts";
 import { makeReader, statementOf, type Session } from "../query/statement.ts";
 import {
@@ -27,11 +27,11 @@ export interface WriteResult<T> {
 }
 
 /** The open transaction of a write. */
-export interface Place {
+export interface OpenTransaction {
   readonly dialect: Dialect;
   readonly session: Session;
   /** The rows that the transaction keeps; the writes that share it share them. */
-  readonly kept: KeptRows;
+  readonly cache: RowCache;
   /** The time limit of the write, in milliseconds. */
   readonly writeMilliseconds: number;
 }
@@ -46,13 +46,13 @@ const rowBytes = 200;
  * `fn` caught its error: PostgreSQL cannot continue after one, so SQLite behaves alike.
  */
 export async function runWrite<T>(
-  { dialect, session, kept, writeMilliseconds }: Place,
+  { dialect, session, cache, writeMilliseconds }: OpenTransaction,
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
 ): Promise<WriteResult<T>> {
-  const open = openSession(session, kept, context.spend !== undefined);
+  const open = openSession(session, cache, context.spend !== undefined);
   const leftovers = { appended: new Map(), afterCommit: [] };
-  const tx = makeTx(dialect, open, kept, context, leftovers);
+  const tx = makeTx(dialect, open, cache, context, leftovers);
   try {
     const result = await inTime(context.writeMilliseconds ?? writeMilliseconds, async () => {
       const given = await fn(tx);
@@ -109,12 +109,12 @@ interface OpenSession extends Session {
   throwFailure(): void;
 }
 
-function openSession(session: Session, kept: KeptRows, isCounting: boolean): OpenSession {
+function openSession(session: Session, cache: RowCache, isCounting: boolean): OpenSession {
   let isOpen = true;
   let writtenBytes = 0;
   let pending = 0;
   let hasChanged = false;
-  let settled: (() => void) | undefined;
+  let whenIdle: (() => void) | undefined;
   const failures: unknown[] = [];
 
   function mustBeOpen(): void {
@@ -131,12 +131,12 @@ function openSession(session: Session, kept: KeptRows, isCounting: boolean): Ope
       throw error;
     } finally {
       pending -= 1;
-      if (pending === 0) settled?.();
+      if (pending === 0) whenIdle?.();
     }
   }
 
   function willChange(sql: string, values: readonly SqlValue[]): void {
-    kept.willChange(sql, values);
+    cache.willChange(sql, values);
     if (isCounting) writtenBytes += bytesOf(values);
   }
 
@@ -161,7 +161,7 @@ function openSession(session: Session, kept: KeptRows, isCounting: boolean): Ope
       }),
     async end() {
       isOpen = false;
-      if (pending > 0) await new Promise<void>((resolve) => (settled = resolve));
+      if (pending > 0) await new Promise<void>((resolve) => (whenIdle = resolve));
     },
     throwFailure() {
       if (failures.length > 0) throw failures[0] as Error;
@@ -177,7 +177,7 @@ interface Leftovers {
 function makeTx(
   dialect: Dialect,
   session: OpenSession,
-  kept: KeptRows,
+  cache: RowCache,
   context: WriteContext,
   { appended, afterCommit }: Leftovers,
 ): Tx {
@@ -198,12 +198,12 @@ function makeTx(
     context,
     isExclusive: dialect === "sqlite",
     lock,
-    async keep<R>(sql: string, values: readonly SqlValue[]) {
+    async lockShared<R>(sql: string, values: readonly SqlValue[]) {
       const locked = sql + sharedLock[dialect];
-      return (await kept.read(locked, values, () => session.all(locked, values))) as readonly R[];
+      return (await cache.read(locked, values, () => session.all(locked, values))) as readonly R[];
     },
-    answers: (question, asked) => kept.answers(reader, question, asked),
-    shared: (make) => kept.shared(make),
+    answers: (question, asked) => cache.answers(reader, question, asked),
+    shared: (make) => cache.shared(make),
     lockOne: async (table, rest, values) => (await lock(table, rest, values))[0] ?? null,
     run: (sql, values = none) => session.run(sql, values),
     async insert(table, row) {

@@ -254,7 +254,7 @@ eachStore("the gates on issuing", (store) => {
         release = resolve;
       });
       const other = write(testContext, async (tx) => {
-        await tx.keep("SELECT 1 AS found FROM subscriptions WHERE organization_id = $1", [
+        await tx.lockShared("SELECT 1 AS found FROM subscriptions WHERE organization_id = $1", [
           shop.organizationId,
         ]);
         lock();

@@ -14,7 +14,7 @@ import {
   firstCandidates,
   furtherCandidates,
   nearBase,
-  placesIn,
+  amountsIn,
   regionsNear,
 } from "../../../../src/features/invoices/holds/amounts.ts";
 
@@ -188,7 +188,7 @@ describe("the amounts that distinguish invoices of one price", () => {
           const isRound = range.roundTo !== null && amount % range.roundTo === 0n;
           expect(surcharge > 0n && isRound).to.equal(false);
         }
-        expect(placesIn(range) >= 1n).to.equal(true);
+        expect(amountsIn(range) >= 1n).to.equal(true);
       }),
     );
   });
@@ -196,7 +196,7 @@ describe("the amounts that distinguish invoices of one price", () => {
   it("are counted at every hold of a small range, and at a sample of a large one", () => {
     const occasions = (base: bigint) => {
       const range = amountRange(base, peggedToken(6));
-      const amounts = Array.from({ length: Number(placesIn(range)) }, (_, at) => base + BigInt(at));
+      const amounts = Array.from({ length: Number(amountsIn(range)) }, (_, at) => base + BigInt(at));
       return amounts.filter((amount) => isOccasionToCount(range, amount)).length;
     };
     expect(occasions(100_000n)).to.equal(1_001);
@@ -212,7 +212,7 @@ describe("the amounts that distinguish invoices of one price", () => {
     }
     // Steps of more than one unit.
     const large = amountRange(10n ** 24n, peggedToken(18));
-    const every = placesIn(large) / 4_096n + 1n;
+    const every = amountsIn(large) / 4_096n + 1n;
     const at = (places: bigint) => large.base + places * finestStep(large);
     expect(isOccasionToCount(large, at(every))).to.equal(true);
     expect(isOccasionToCount(large, at(every + 1n))).to.equal(false);

@@ -5,7 +5,7 @@ import {
   findGap,
   searchAmount,
   type AmountSearch,
-  type HoldPlace,
+  type HoldTarget,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
 import { holdAmounts, type AmountRequest } from "../../../../src/features/invoices/holds/holds.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
@@ -49,7 +49,7 @@ eachStore("The amounts of holds", (store) => {
   async function addressWith(
     held: readonly bigint[],
     ofDead: readonly bigint[] = [],
-  ): Promise<HoldPlace> {
+  ): Promise<HoldTarget> {
     addresses += 1;
     const address = addresses.toString(16).padStart(40, "0");
     const { organizationId } = shop;
@@ -59,7 +59,7 @@ eachStore("The amounts of holds", (store) => {
   }
 
   async function addAt(
-    place: HoldPlace,
+    place: HoldTarget,
     held: readonly bigint[],
     ofDead: readonly bigint[] = [],
   ): Promise<void> {
@@ -90,7 +90,7 @@ eachStore("The amounts of holds", (store) => {
   }
 
   const requestOf = (
-    place: HoldPlace,
+    place: HoldTarget,
     invoiceId: Id<"invoice">,
     of = price,
     randomBytes: RandomBytes = systemRandom,
@@ -110,7 +110,7 @@ eachStore("The amounts of holds", (store) => {
     shop.db.write(testContext, (tx) =>
       holdAmounts(listen(tx), appOf({ db: shop.db, ids: shop.ids, randomBytes }), requests),
     );
-  const storedAt = ({ address }: HoldPlace) =>
+  const storedAt = ({ address }: HoldTarget) =>
     shop.db.find(holds, "WHERE address = $1 ORDER BY amount", [address]);
 
   it("are held for several invoices at once, and each invoice has another one", async () => {

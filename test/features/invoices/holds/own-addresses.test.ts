@@ -3,14 +3,14 @@ import { expect } from "chai";
 import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../../src/features/invoices/issuing/create.ts";
 import {
-  doubtRecyclable,
+  requireDecisions,
   endRecycling,
   linkAddressesMax,
 } from "../../../../src/features/invoices/holds/addresses.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import { spendAddresses, raisePaidIndexes } from "../../../../src/features/wallets/store.ts";
 import { spendBackedUp } from "../../../../src/features/wallets/after-restore.ts";
-import { walletClaims } from "../../../../src/features/wallets/table.ts";
+import { addressOwnerships } from "../../../../src/features/wallets/table.ts";
 import { archiveWallet, getWallet } from "../../../../src/features/wallets/wallets.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -296,7 +296,7 @@ eachStore("An address of an extended key", (store) => {
     await shop.choose(checkoutId, "polygon", "USDC");
     const own = await db.find(holds, "WHERE invoice_id = $1 ORDER BY id", [invoiceId]);
     const addresses = own.map(({ address }) => address);
-    const claims = await db.find(walletClaims, "WHERE kind = 'derived' ORDER BY key_index");
+    const claims = await db.find(addressOwnerships, "WHERE kind = 'derived' ORDER BY key_index");
     expect(
       claims.filter(({ identity }) => addresses.includes(identity)).map(({ keyIndex }) => keyIndex),
     ).to.deep.equal([atLink(0), atLink(ofLinks)]);
@@ -324,7 +324,7 @@ eachStore("An address of an extended key", (store) => {
     const held = await start({ amount: "26.00" });
     await db.write(testContext, async (tx) => {
       await spendBackedUp(tx);
-      await doubtRecyclable(tx);
+      await requireDecisions(tx);
     });
     await endWindows();
     expect(await indexOf(await issue())).to.equal(2);

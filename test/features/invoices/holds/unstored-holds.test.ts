@@ -2,11 +2,11 @@ import { expect } from "chai";
 import {
   makeUnstoredHolds,
   searchAmount,
-  type HoldPlace,
+  type HoldTarget,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
 import { peggedToken, stated } from "../../../support/pegged-token.ts";
 
-const place: HoldPlace = {
+const place: HoldTarget = {
   organizationId: "org_1",
   network: "ethereum",
   address: "a",
@@ -17,7 +17,7 @@ const price = 1_000_000n;
 
 const zeros = (length: number) => new Uint8Array(length);
 /** A search for the amount of a price at the place. */
-const searchOf = (base: bigint, at: HoldPlace = place, holder: "inv_1" | null = null) =>
+const searchOf = (base: bigint, at: HoldTarget = place, holder: "inv_1" | null = null) =>
   searchAmount(at, base, peggedToken(6), { ...stated, holder }, zeros);
 
 describe("The holds of a commit that are not stored yet", () => {

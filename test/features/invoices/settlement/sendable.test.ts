@@ -24,7 +24,7 @@ import {
 import { invoiceStateOf } from "../../../../src/features/invoices/rules.ts";
 import { remainingAmount } from "../../../../src/features/invoices/settlement/remaining.ts";
 import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
-import { settleLedger } from "../../../../src/features/payments/ledger/payment-rules.ts";
+import { computeLedger } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import { isWorthless } from "../../../../src/features/payments/ledger/transfer-rules.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
@@ -167,7 +167,7 @@ function play(tokens: readonly AnyToken[], amount: bigint, tolerance: string) {
       payments.push(given as unknown as PaymentRow);
       const terms = payableTerms(row);
       if (terms === null) throw new Error("the invoice is a draft");
-      const { totals, payments: settled } = settleLedger(payments, terms);
+      const { totals, payments: settled } = computeLedger(payments, terms);
       payments.splice(0, payments.length, ...settled);
       const before = followMoney(row, totals);
       const askedAmount = askedUntilNow(before);

@@ -5,7 +5,7 @@ import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import {
   recordClaimedTransfers,
-  settleClaim,
+  decideClaim,
 } from "../../../../src/features/payments/hash-claims/ledger.ts";
 import type { TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import {
@@ -43,7 +43,7 @@ anyStore("A submitted transaction", (store) => {
   async function settled(invoice: InvoiceView, logs: readonly TimedLog[]) {
     const outcome = await book.write((tx) => {
       const claim = book.claimOf(invoice, hashOf(logs));
-      return settleClaim(tx, book.app, book.now(), book.network, claim, { logs, marks: [] });
+      return decideClaim(tx, book.app, book.now(), book.network, claim, { logs, marks: [] });
     });
     return outcome === null ? null : (outcome.reason ?? outcome.state);
   }

@@ -66,7 +66,7 @@ eachStore("The claim examiner", (store) => {
 
   async function look(): Promise<void> {
     for (const { watcher } of networkReadersOf(app.app).values()) {
-      while (await watcher.look(holding));
+      while (await watcher.scan(holding));
     }
   }
 

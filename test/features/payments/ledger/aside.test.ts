@@ -51,7 +51,7 @@ describe("The sums of an invoice's payments that its totals do not have", () => 
     expect(sumsOf([payment({ status: "confirmed" })])).to.deep.equal([]);
     const nothing: RejectedFacts = {
       transfers: new Map(),
-      claiming: new Map(),
+      byTransfer: new Map(),
       accepted: new Set(),
     };
     const inReview = [payment({ status: "review" })];

@@ -123,7 +123,7 @@ export async function openCounter(
       await counter.look();
     },
     async look() {
-      for (const watcher of watchers) while (await watcher.look(holding));
+      for (const watcher of watchers) while (await watcher.scan(holding));
     },
     async sweep() {
       const state = await networkState(db, sandbox.network.id);

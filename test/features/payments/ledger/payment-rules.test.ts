@@ -16,7 +16,7 @@ import {
   openPayment,
   rejectedPayment,
   revertPayment,
-  settleLedger,
+  computeLedger,
   dispositionAfter,
   takenOf,
 } from "../../../../src/features/payments/ledger/payment-rules.ts";
@@ -100,7 +100,7 @@ function payment(
 }
 const review = (one: PaymentRow): PaymentRow => ({ ...one, status: "review" });
 const paid = (amount: bigint) => addShare(noShare, amount, quote.payableAmount);
-const totals = (...payments: readonly PaymentRow[]) => settleLedger(payments, terms).totals;
+const totals = (...payments: readonly PaymentRow[]) => computeLedger(payments, terms).totals;
 
 describe("The rules of payments", () => {
   describe("in a reorganization", () => {
@@ -186,7 +186,7 @@ describe("The rules of payments", () => {
   });
 
   describe("for an invoice's payments", () => {
-    const rows = (...payments: readonly PaymentRow[]) => settleLedger(payments, terms).payments;
+    const rows = (...payments: readonly PaymentRow[]) => computeLedger(payments, terms).payments;
     const worths = (...payments: readonly PaymentRow[]) =>
       rows(...payments).map(({ id, settlementAmount }) => [id, settlementAmount]);
     const late = { blockTime: expiresAt + 1 };
@@ -251,7 +251,7 @@ describe("The rules of payments", () => {
       const elsewhere = aQuote({ network: "tron", payableAmount: 25_000_100n });
       const several = { ...terms, quotes: [quote, elsewhere] };
       const completedAt = (...payments: readonly PaymentRow[]) =>
-        settleLedger(payments, several).totals.completedAt;
+        computeLedger(payments, several).totals.completedAt;
       const [half, rest] = [12_500_050n, 12_500_050n];
       const low = {
         ...payment("manual", half, { blockHeight: 1, blockTime: 7_000 }),
@@ -266,7 +266,7 @@ describe("The rules of payments", () => {
         blockHeight: 2,
         blockTime: 5_000,
       });
-      expect(settleLedger([more, whole], several).totals.several?.paidAmount).to.equal(5_000n);
+      expect(computeLedger([more, whole], several).totals.several?.paidAmount).to.equal(5_000n);
       expect(completedAt(more, whole)).to.equal(5_000);
     });
 
@@ -278,10 +278,10 @@ describe("The rules of payments", () => {
         ...payment("manual", 1n, { payment: "2", blockHeight: 900 }),
         network: "tron",
       };
-      const { latestBlock, ...found } = settleLedger([here, there], several).totals;
+      const { latestBlock, ...found } = computeLedger([here, there], several).totals;
       expect(latestBlock).to.equal(12);
       expect(found.several?.quotes.map((each) => each.latestBlock)).to.deep.equal([12, 900]);
-      expect(settleLedger([there], several).totals).to.include({ latestBlock: null });
+      expect(computeLedger([there], several).totals).to.include({ latestBlock: null });
     });
 
     it("add nothing for a token that the invoice has no rate for", () => {
@@ -297,7 +297,7 @@ describe("The rules of payments", () => {
       expect(totals(payment("manual", terms.payableAmount, late))).to.include({ isLate: true });
       expect(totals(payment("manual", 1n, { blockTime: expiresAt }))).to.include({ isLate: false });
       const canceled = { ...terms, isCanceled: true };
-      expect(settleLedger([whole], canceled).totals).to.include({ isLate: true });
+      expect(computeLedger([whole], canceled).totals).to.include({ isLate: true });
     });
 
     it("list each transaction of counted payments once", () => {
@@ -463,10 +463,10 @@ describe("The rules of payments", () => {
       expect(decided({ rule: "exclusive_address" })).to.equal("paid");
       expect(decided({ rule: "exclusive_address" }, "trf_1")).to.equal("own_wallet");
       expect(decided({ rule: "exact_amount" })).to.equal("not_asked");
-      expect(decided({ rule: "exact_amount", doubt: "ambiguous_amount" })).to.equal(
+      expect(decided({ rule: "exact_amount", objection: "ambiguous_amount" })).to.equal(
         "ambiguous_amount",
       );
-      expect(decided({ rule: "exact_amount", doubt: "ambiguous_amount" }, "trf_1")).to.equal(
+      expect(decided({ rule: "exact_amount", objection: "ambiguous_amount" }, "trf_1")).to.equal(
         "own_wallet",
       );
     });

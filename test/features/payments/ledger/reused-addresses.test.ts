@@ -1,7 +1,7 @@
 // Money at an address of an extended key that an earlier invoice had, which a stranger started at a link.
 import { expect } from "chai";
-import { doubtRecyclable } from "../../../../src/features/invoices/holds/addresses.ts";
-import { walletClaims } from "../../../../src/features/wallets/table.ts";
+import { requireDecisions } from "../../../../src/features/invoices/holds/addresses.ts";
+import { addressOwnerships } from "../../../../src/features/wallets/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
@@ -148,7 +148,7 @@ eachStore("Money at an address that another invoice had before", (store) => {
   it("waits for the merchant after a restore, at every unpaid address of a link, even if it is exact", async () => {
     await enter();
     const { db } = counter.app.app;
-    await db.write(testContext, doubtRecyclable);
+    await db.write(testContext, requireDecisions);
     const [started = {}] = await counter.list(merchant, "/invoices");
     await pay(started, "25.00");
     expect(await read(started)).to.include({ status: "open" });
@@ -162,7 +162,7 @@ eachStore("Money at an address that another invoice had before", (store) => {
     expect(next["walletAddress"]).to.equal(dead[1]?.["walletAddress"]);
     const { db } = counter.app.app;
     const spent = await db.find(
-      walletClaims,
+      addressOwnerships,
       "WHERE organization_id = $1 AND derived_state = 'spent'",
       [merchant.organizationId],
     );

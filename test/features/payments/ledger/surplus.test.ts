@@ -22,7 +22,7 @@ function surplusesOf(terms: SurplusInputs["terms"], ledger: readonly SurplusPaym
     surplusOf(
       each,
       { status: "paid", terms, ledger },
-      { transfer: { amount: 10n, status: "seen" }, claiming: [each] },
+      { transfer: { amount: 10n, status: "seen" }, payments: [each] },
     ),
   );
 }
@@ -81,7 +81,7 @@ describe("the surplus of an invoice that is paid on two networks", () => {
       surplusOf(
         each,
         { status: "paid", terms: { ...terms, askedAmount: 4n }, ledger: [each], ...inputs },
-        { transfer: { amount: 10n, status: "seen" }, claiming: [each] },
+        { transfer: { amount: 10n, status: "seen" }, payments: [each] },
       );
     expect(of(counted, {})).to.equal(6n);
     expect(of(counted, { terms: { ...terms, managedBy: "billing" } })).to.equal(0n);
@@ -205,7 +205,7 @@ describe("the surplus of a payment", () => {
       claiming: readonly SurplusPayment[],
       transfer: { readonly amount: bigint; readonly status: "seen" | "orphaned" },
       status: SurplusInputs["status"] = "open",
-    ) => surplusOf(each, { status, terms: single, ledger: [each] }, { transfer, claiming });
+    ) => surplusOf(each, { status, terms: single, ledger: [each] }, { transfer, payments: claiming });
     const seen = (amount: bigint) => ({ amount, status: "seen" }) as const;
     expect(of(rejected, [rejected], seen(10n))).to.equal(10n);
     expect(of(rejected, [rejected], seen(30n))).to.equal(10n);

@@ -52,7 +52,7 @@ describe("A transfer", () => {
     const rows = [...found.fresh, ...found.moved];
     const named = (of: ReadonlySet<string>) =>
       rows.filter(({ id }) => of.has(id)).map(({ transactionHash }) => transactionHash);
-    return { rows, creditable: named(found.creditable), doubtful: named(found.doubtful) };
+    return { rows, creditable: named(found.creditable), doubtful: named(found.uncertain) };
   }
 
   it("is worth nothing below the token's dust, or if its address sent it to itself", () => {

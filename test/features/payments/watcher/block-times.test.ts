@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
 import { makeAncestorTimes } from "../../../../src/features/payments/watcher/read-changes.ts";
-import { AnswerDropped } from "../../../../src/features/payments/watcher/chain-reader.ts";
+import { ReplyDropped } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
 import type { NetworkStateRow } from "../../../../src/platform/chain/state/network-state.ts";
@@ -305,7 +305,7 @@ eachStore("Block times", (store) => {
     expect(till.alarms.holds("block_time_unconfirmed", "ethereum")).to.equal(true);
     till.nodes[1]?.heal();
     till.advance(minute);
-    await till.watcher.look(() => Promise.resolve());
+    await till.watcher.scan(() => Promise.resolve());
     expect(till.alarms.holds("block_time_unconfirmed", "ethereum")).to.equal(false);
   });
 
@@ -492,7 +492,7 @@ describe("The time of the newest scanned block", () => {
           await ancestors.assertNoneBeforeTip({ client, state }, asked);
           return null;
         } catch (error) {
-          if (!(error instanceof AnswerDropped)) throw error;
+          if (!(error instanceof ReplyDropped)) throw error;
           expect(error.fault).to.equal("wrong_time");
           return error.details["blockHeight"];
         }

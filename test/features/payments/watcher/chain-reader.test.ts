@@ -1,7 +1,7 @@
 // Unit tests of the reading of a range of blocks: where it begins and ends, and which answers are dropped.
 import { expect } from "chai";
 import {
-  AnswerDropped,
+  ReplyDropped,
   makeRangeSize,
   readChain,
   type ChainRead,
@@ -98,7 +98,7 @@ const ends = async (given: Given) => {
 };
 async function dropped(given: Given) {
   const reason = (error: unknown) => {
-    if (!(error instanceof AnswerDropped)) throw error;
+    if (!(error instanceof ReplyDropped)) throw error;
     return [error.fault, error.details["blockHeight"] ?? null];
   };
   return readOf(given).then(() => "read", reason);

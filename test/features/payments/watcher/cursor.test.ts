@@ -2,7 +2,7 @@ import { expect } from "chai";
 import {
   isBehind,
   isWorthWriting,
-  keptBlocks,
+  blocksToStore,
   nextState,
   stateAt,
 } from "../../../../src/features/payments/watcher/cursor.ts";
@@ -176,7 +176,7 @@ describe("The blocks that are kept after a scan", () => {
     const cursorOf = (height: number) =>
       state({ cursorHeight: height, cursorHash: block(height).hash });
     const found = read({ to: head(to), ...changes });
-    return keptBlocks(known.map(block), found, cursorOf(before), cursorOf(cursor), network);
+    return blocksToStore(known.map(block), found, cursorOf(before), cursorOf(cursor), network);
   };
   const heights = (blocks: readonly KnownBlock[]) => blocks.map(({ height }) => height);
 
@@ -201,7 +201,7 @@ describe("The blocks that are kept after a scan", () => {
     const replaced = { height: 104, hash: "replaced" };
     const found = read({});
     const [before, after] = [state(), state({ cursorHeight: 104, cursorHash: "h104" })];
-    expect(keptBlocks([block(100), replaced], found, before, after, network)).to.deep.equal([
+    expect(blocksToStore([block(100), replaced], found, before, after, network)).to.deep.equal([
       block(100),
       block(104),
       block(120),
@@ -215,7 +215,7 @@ describe("The blocks that are kept after a scan", () => {
     ]);
     expect(heights(kept([100, 108, 110, 112]))).to.deep.equal([100, 104, 108, 110, 112, 120]);
     const old = { height: 120, hash: "replaced" };
-    const end = keptBlocks([block(100), old], read({}), state(), state(), network);
+    const end = blocksToStore([block(100), old], read({}), state(), state(), network);
     expect(end.at(-1)).to.deep.equal(block(120));
   });
 

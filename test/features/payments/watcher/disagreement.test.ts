@@ -12,7 +12,7 @@ import type {
 import { rejectedPayment } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import { putOnChain, updatePayments } from "../../../../src/features/payments/ledger/store.ts";
 import { judgeReading } from "../../../../src/features/payments/watcher/judgement.ts";
-import { placeOf } from "../../../../src/features/payments/ledger/chain-diff.ts";
+import { keyInBlock } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import type { RangeReading } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import type { ChainClient, Receipt, UnreadableLog } from "../../../../src/platform/chain/client.ts";
@@ -459,7 +459,7 @@ describe("The judge of a reading", () => {
     const receipts = { tx1: receiptOf(one), tx3: receiptOf(three) };
     const judged = await judge(both, { fresh: [two] }, receipts);
     expect(judged).to.deep.include({ ...both, denied: [], open: [["tx2", false]] });
-    expect(judged.proven).to.deep.equal([one, three].map(placeOf));
+    expect(judged.proven).to.deep.equal([one, three].map(keyInBlock));
     expect(judged.distrusted).to.deep.equal([
       { transactionHash: "tx1", to: "shop" },
       { transactionHash: "tx3", to: "shop" },

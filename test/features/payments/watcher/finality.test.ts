@@ -23,7 +23,7 @@ import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { anyStore, eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import {
-  AnswerDropped,
+  ReplyDropped,
   makeRangeSize,
 } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { makeFinalityCheck } from "../../../../src/features/payments/watcher/finality.ts";
@@ -163,7 +163,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     till.advance(31 * second);
     const guard = () => Promise.resolve();
     const refused = (error: unknown) => String(error);
-    expect(await till.watcher.look(guard)).to.equal(true);
+    expect(await till.watcher.scan(guard)).to.equal(true);
     const { cursorHeight } = await till.state();
     expect(cursorHeight).to.be.below(range.to);
     // The hashes of the replaced blocks are forgotten.
@@ -182,7 +182,7 @@ eachStore("A chain that replaces final blocks", (store) => {
     await till.mine(1);
     till.advance(31 * second);
     const before = await till.state();
-    const lost = till.watcher.look(() => Promise.reject(new Error("the lease was lost")));
+    const lost = till.watcher.scan(() => Promise.reject(new Error("the lease was lost")));
     expect(await lost.catch(String)).to.equal("Error: the lease was lost");
     expect(await till.state()).to.deep.equal(before);
   });
@@ -300,7 +300,7 @@ anyStore("The check of final blocks", (store) => {
         return check.changedSince(state, { latest, finalized: latest, known }).then(
           (base) => base?.height ?? null,
           (error: unknown) =>
-            error instanceof AnswerDropped ? (error.fault ?? "dropped") : (error as Error).name,
+            error instanceof ReplyDropped ? (error.fault ?? "dropped") : (error as Error).name,
         );
       },
     };

@@ -273,10 +273,10 @@ type HoldRow = RowOf<typeof holds>;
 function watchingFor(watcher: Watcher, asking: AskingInvoices): Watcher {
   return {
     ...watcher,
-    async look(guard) {
+    async scan(guard) {
       await asking.store();
       try {
-        return await watcher.look(guard);
+        return await watcher.scan(guard);
       } finally {
         await asking.read();
       }
@@ -414,7 +414,7 @@ export async function watchNetwork(
     async look() {
       for (let looks = 0; looks < looksMax; looks += 1) {
         now += 1_500;
-        if (!(await watcher.look(() => Promise.resolve()))) return;
+        if (!(await watcher.scan(() => Promise.resolve()))) return;
       }
       throw new Error("the watcher never comes to an end");
     },

@@ -413,7 +413,7 @@ eachStore("The watcher", (store) => {
       expect(await watched.payments()).to.deep.equal([]);
       chain.faults.hidesLogs = false;
       // Without a new block.
-      await watched.watcher.look(letAll);
+      await watched.watcher.scan(letAll);
       expect(await statuses(watched)).to.deep.equal(["confirming"]);
       await confirm(watched);
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
@@ -636,7 +636,7 @@ eachStore("The watcher", (store) => {
       const version = await versionOf();
       let asked = 0;
       const guard = () => Promise.resolve(void (asked += 1));
-      while (await watched.watcher.look(guard));
+      while (await watched.watcher.scan(guard));
       expect(chain.calls.filter((method) => method === "transfers")).to.have.length(1);
       expect(new Set(await statuses(watched))).to.deep.equal(new Set(["confirmed"]));
       expect(asked)
@@ -670,7 +670,7 @@ eachStore("The watcher", (store) => {
       };
       pay(watched, 25);
       for (let deaths = 0; deaths < 3; deaths += 1) {
-        const died = await watched.watcher.look(letAll).catch((error: unknown) => error);
+        const died = await watched.watcher.scan(letAll).catch((error: unknown) => error);
         expect(died).to.be.an("error");
         expect(await watched.transfers()).to.deep.equal([]);
         expect(await watched.events()).to.deep.equal([]);
@@ -699,7 +699,7 @@ eachStore("The watcher", (store) => {
           settled += 1;
           if (settled === 2) throw new Error("killed");
         };
-        const died = await watched.watcher.look(letAll).catch((error: unknown) => error);
+        const died = await watched.watcher.scan(letAll).catch((error: unknown) => error);
         expect(died).to.be.an("error");
         expect(await watched.payments()).to.have.length(500);
         expect((await watched.state()).tipHeight).to.equal(40);
@@ -717,7 +717,7 @@ eachStore("The watcher", (store) => {
       for (let round = 0; round < 5; round += 1) {
         pay(watched, 5, `part ${String(round)}`);
         watched.advance(2 * second);
-        await Promise.all(others.map((watcher) => watcher.look(letAll)));
+        await Promise.all(others.map((watcher) => watcher.scan(letAll)));
       }
       await watched.look();
       expect(await watched.payments()).to.have.length(5);
@@ -730,13 +730,13 @@ eachStore("The watcher", (store) => {
       pay(watched, 25);
       watched.advance(2 * second);
       const lost = await watched.watcher
-        .look(() => Promise.reject(new Error("the lease was lost")))
+        .scan(() => Promise.reject(new Error("the lease was lost")))
         .catch((error: unknown) => error);
       expect(lost).to.be.an("error").with.property("message", "the lease was lost");
       expect(await watched.transfers()).to.deep.equal([]);
       // Nor does it begin with a network.
       await watched.db.write(testContext, (tx) => tx.run("DELETE FROM network_states"));
-      const begun = watched.watcher.look(() => Promise.reject(new Error("the lease was lost")));
+      const begun = watched.watcher.scan(() => Promise.reject(new Error("the lease was lost")));
       expect(await begun.catch(String)).to.equal("Error: the lease was lost");
       expect(await watched.state().catch(String)).to.match(/never reached/);
     });
@@ -775,7 +775,7 @@ eachStore("The watcher", (store) => {
           };
         }
         // The chain, and not the provider, may have changed meanwhile, so that no other one is asked at once.
-        expect(await watcher.look(letAll)).to.equal(false);
+        expect(await watcher.scan(letAll)).to.equal(false);
         return [passed.length, watcher.health().problem !== null];
       };
       expect([await scan(true), await scan(true)]).to.deep.equal([
@@ -835,19 +835,19 @@ eachStore("The watcher", (store) => {
     it("writes nothing if nothing changed, and a new tip at most once a second", async () => {
       const watched = await watchNetwork(await store.open());
       const before = (await watched.state()).version;
-      await watched.watcher.look(letAll);
-      await watched.watcher.look(letAll);
+      await watched.watcher.scan(letAll);
+      await watched.watcher.scan(letAll);
       expect((await watched.state()).version).to.equal(before);
       watched.advance(2 * second);
       watched.chain.mine();
       // A scan that leaves nothing is not followed by another one at once.
-      expect(await watched.watcher.look(letAll)).to.equal(false);
+      expect(await watched.watcher.scan(letAll)).to.equal(false);
       watched.chain.mine();
-      await watched.watcher.look(letAll);
+      await watched.watcher.scan(letAll);
       expect(await watched.state()).to.include({ version: before + 1, tipHeight: 41 });
       watched.advance(11 * second);
-      await watched.watcher.look(letAll);
-      await watched.watcher.look(letAll);
+      await watched.watcher.scan(letAll);
+      await watched.watcher.scan(letAll);
       expect(await watched.state()).to.include({ version: before + 2, tipHeight: 42 });
     });
   });

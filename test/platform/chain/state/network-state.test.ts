@@ -2,7 +2,7 @@ import { expect } from "chai";
 import {
   confirmationsOf,
   createState,
-  keepBlocks,
+  storeBlocks,
   knownBlocks,
   networkState,
   networkStates,
@@ -62,7 +62,7 @@ eachStore("The state of a network", (store) => {
           height: Number(height),
           hash,
         }));
-        await keepBlocks(tx, network, await knownBlocks(tx, network), blocks);
+        await storeBlocks(tx, network, await knownBlocks(tx, network), blocks);
       });
     const stored = async (network: string) =>
       (await knownBlocks(db, network)).map(({ height, hash }) => `${String(height)} ${hash}`);

@@ -56,13 +56,13 @@ function isTime({ done, last }: CountedReadings, at: Instant): boolean {
  * version read are not read again below the oldest hold, so they do not count, and neither do those that an operator
  * accepted as unread.
  */
-export function lowestUnsettled(
+export function lowestIncomplete(
   rows: readonly ReadingRow[],
   accepted: readonly BlockRange[] = [],
 ): ReadingRow | null {
-  const isSettled = (row: ReadingRow) =>
+  const isComplete = (row: ReadingRow) =>
     isOfEarlierVersion(row) || countedReadings(row.readings)?.done === nextReadingMs.length;
-  return rowsOutside(rows, accepted).find((row) => !isSettled(row)) ?? null;
+  return rowsOutside(rows, accepted).find((row) => !isComplete(row)) ?? null;
 }
 
 /**
@@ -169,11 +169,11 @@ export function makeReadingCandidates(
   return {
     list() {
       const health = pool.health();
-      return pool.providers.flatMap((client, place): Candidate[] => {
-        const own = health[place];
+      return pool.providers.flatMap((client, index): Candidate[] => {
+        const own = health[index];
         if (own === undefined || !isAble(own) || isSetAside(client.provider)) return [];
         const { provider, isInUse } = own;
-        return [{ provider, isInUse, place, client: paced(client) }];
+        return [{ provider, isInUse, place: index, client: paced(client) }];
       });
     },
     setAside(provider) {

@@ -22,9 +22,9 @@ import {
 import type { Database, Tx, WriteContext } from "../../../../platform/database/database.ts";
 import type { BlockTimes } from "../block-times.ts";
 import { unmatchedPerDay, withinInboxLimit } from "../../ledger/inbox-limit.ts";
-import { applyChainDiff } from "../../ledger/save-transfers.ts";
+import { applyChainDiff } from "../../ledger/apply-chain-diff.ts";
 import {
-  AnswerDropped,
+  ReplyDropped,
   blockAt,
   makeRangeSize,
   readLogs,
@@ -34,7 +34,7 @@ import {
 import { orNull } from "../gaps.ts";
 import { marksOnChain, recipientsOf, withTimes } from "../read-changes.ts";
 import { ScanInterrupted } from "../../errors.ts";
-import type { Guard } from "../recorder.ts";
+import type { LeaseGuard } from "../recorder.ts";
 import { revocableTransfers, transfersOfTransactions } from "../../ledger/store.ts";
 import type { TransferRow } from "../../table.ts";
 import {
@@ -82,7 +82,7 @@ export interface RangeReading extends BlockRange {
 type ReadAddresses = "watched" | "all" | ReadonlyMap<Address, Instant>;
 
 export interface RecordOptions {
-  readonly guard: Guard;
+  readonly guard: LeaseGuard;
   /** Called in the last transaction instead of counting the range as read once more. */
   readonly close?: (tx: Tx) => Promise<void>;
   /** Called in each transaction with the transfers that it enters. */
@@ -164,7 +164,7 @@ async function scan(
 
 /**
  * Reads a range from one provider and writes nothing. An operator who names a single block gets all of its transfers,
- * without the limits of the inbox. Throws AnswerDropped if the network was never reached or the provider's answers are
+ * without the limits of the inbox. Throws ReplyDropped if the network was never reached or the provider's answers are
  * inconsistent.
  */
 async function read(
@@ -176,10 +176,10 @@ async function read(
 ): Promise<RangeReading> {
   const { db, network, times, contracts } = deps;
   const state = await networkState(db, network.id);
-  if (state === null) throw new AnswerDropped("the network was never reached");
+  if (state === null) throw new ReplyDropped("the network was never reached");
   const { latest, known } = await client.heads(knownOf(state));
   if (known !== null && known.hash !== state.cursorHash) {
-    throw new AnswerDropped(`${client.provider} has another final block than was scanned`);
+    throw new ReplyDropped(`${client.provider} has another final block than was scanned`);
   }
   const revocable = await revocableTransfers(db, network.id);
   const end = await blockAt(client, to);
@@ -221,7 +221,7 @@ async function read(
     .filter(({ to, blockTime }) => blockTime >= (since?.get(to) ?? 0) - slackMs);
   const isWhole = addresses === "all" && from === to;
   const marks = await marksOnChain({ db, client, network, state }, timed);
-  const { kept, leftOut } = isWhole
+  const { kept: watched, leftOut } = isWhole
     ? { kept: own, leftOut: [] }
     : await withinInboxLimit(db, network, own, {
         tipHeight: state.tipHeight,
@@ -241,16 +241,16 @@ async function read(
   const missing = typeof addresses === "string" ? passedOver : [];
   const replaced = await offChain(deps, client, [...leaving, ...missing]);
   if (leaving.some((row) => !replaced.includes(row))) {
-    throw new AnswerDropped(
+    throw new ReplyDropped(
       `${client.provider} has a transaction in another block, and does not say that its former block was replaced`,
     );
   }
   const difference = {
     contradicting,
     orphaned: replaced.filter(({ id }) => !hasMoved.has(id)),
-    fresh: kept,
-    moved: timed.slice(fresh.length).flatMap((log, place) => {
-      const transfer = moved[place]?.transfer;
+    fresh: watched,
+    moved: timed.slice(fresh.length).flatMap((log, index) => {
+      const transfer = moved[index]?.transfer;
       return transfer === undefined ? [] : [{ transfer, log }];
     }),
   };
@@ -291,7 +291,7 @@ async function withoutReplaced(
 }
 
 /**
- * Returns the stored transfers that are in blocks which the chain of a provider has replaced. Throws AnswerDropped if another
+ * Returns the stored transfers that are in blocks which the chain of a provider has replaced. Throws ReplyDropped if another
  * provider has one of these blocks, or none of the others has another block there: the range stays unread then.
  */
 async function offChain(
@@ -302,18 +302,18 @@ async function offChain(
   if (rows.length === 0) return [];
   const heights = [...new Set(rows.map(({ blockHeight }) => blockHeight))];
   const hashesOf = (blocks: readonly (Head | null)[] | null) =>
-    new Map(heights.map((height, place) => [height, blocks?.[place]?.hash]));
+    new Map(heights.map((height, index) => [height, blocks?.[index]?.hash]));
   const own = hashesOf(await client.blocks(heights));
   const gone = rows.filter((row) => (own.get(row.blockHeight) ?? row.blockHash) !== row.blockHash);
   const others = pool.providers.filter(({ provider }) => provider !== client.provider);
   if (gone.length === 0 || others.length === 0) return gone;
-  const answers = await Promise.all(
+  const replies = await Promise.all(
     others.map(async (other) => hashesOf(await orNull(other.blocks(heights)))),
   );
   for (const { blockHeight, blockHash } of gone) {
-    const hashes = answers.flatMap((answer) => answer.get(blockHeight) ?? []);
+    const hashes = replies.flatMap((reply) => reply.get(blockHeight) ?? []);
     if (hashes.length > 0 && !hashes.includes(blockHash)) continue;
-    throw new AnswerDropped(
+    throw new ReplyDropped(
       `${client.provider} says that block ${String(blockHeight)} was replaced, and no other provider confirms it, or one ` +
         "contradicts it",
     );
@@ -333,7 +333,7 @@ function givenRecipients(addresses: ReadonlyMap<Address, Instant>): Recipients {
   return { addresses: [...given], among: () => Promise.resolve(given) };
 }
 
-/** Enters the transfers of a reading. Throws AnswerDropped if the network's state has changed since. */
+/** Enters the transfers of a reading. Throws ReplyDropped if the network's state has changed since. */
 async function record(
   deps: Parts,
   context: WriteContext,
@@ -347,7 +347,7 @@ async function record(
   // A reading of final blocks without new transfers cannot conflict with the watcher.
   const isEntered = !isSame(difference) || reading.to > state.cursorHeight;
   const batches = batchesOf(difference, freshMax);
-  for (const [place, part] of batches.entries()) {
+  for (const [index, part] of batches.entries()) {
     const before = state;
     const after = isEntered ? { ...before, version: before.version + 1 } : before;
     const at = clock.now();
@@ -355,7 +355,7 @@ async function record(
       await guard(tx);
       if (isEntered) {
         if (!(await replaceState(tx, before, after))) {
-          throw new AnswerDropped("another process has scanned the network meanwhile");
+          throw new ReplyDropped("another process has scanned the network meanwhile");
         }
         await applyChainDiff(tx, deps.app, {
           network,
@@ -367,7 +367,7 @@ async function record(
         });
       } else await assertStillFinal(deps, tx, reading);
       await within?.(tx, part.fresh);
-      if (place < batches.length - 1) return;
+      if (index < batches.length - 1) return;
       if (close !== undefined) await close(tx);
       else await addReading(tx, network.id, { parent, to }, { provider, at });
     });
@@ -375,7 +375,7 @@ async function record(
   }
 }
 
-/** Throws AnswerDropped if the cursor was set back meanwhile: the reading may be of blocks that were replaced. */
+/** Throws ReplyDropped if the cursor was set back meanwhile: the reading may be of blocks that were replaced. */
 async function assertStillFinal(
   { network }: Parts,
   tx: Tx,
@@ -386,7 +386,7 @@ async function assertStillFinal(
     state === null ||
     state.cursorHeight < Math.max(to, before.cursorHeight) ||
     (state.cursorHeight === before.cursorHeight && state.cursorHash !== before.cursorHash);
-  if (isSetBack) throw new AnswerDropped("the chain replaced final blocks while they were read");
+  if (isSetBack) throw new ReplyDropped("the chain replaced final blocks while they were read");
 }
 
 /** Reads a slice, and reads it again if the watcher, which continues meanwhile, changed the state in between. */
@@ -403,7 +403,7 @@ async function scanThrough(
       const { found, unreadable, difference } = reading;
       return { ...range, found, fresh: difference.fresh, unreadable };
     } catch (error) {
-      if (!(error instanceof AnswerDropped)) throw error;
+      if (!(error instanceof ReplyDropped)) throw error;
       if (attempt >= attemptsMax) {
         throw new ScanInterrupted(`${error.message}. Scan the range again.`);
       }

@@ -26,10 +26,10 @@ import { addressesToRead, type ReadAddress } from "../../../wallets/store.ts";
 import { groupBy, type BlockRange } from "../../ledger/chain-diff.ts";
 import { unmatchedPerDay } from "../../ledger/inbox-limit.ts";
 import type { WalletInboxRecord } from "../../inbox/records.ts";
-import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "../chain-reader.ts";
+import { ReplyDropped, makeRangeSize, reportUnreadable, type RangeSize } from "../chain-reader.ts";
 import { isBehind } from "../cursor.ts";
 import { refusalsOf, type ProviderRefusal } from "../gaps.ts";
-import type { Guard } from "../recorder.ts";
+import type { LeaseGuard } from "../recorder.ts";
 import { makePace, type Pace } from "./reading-plan.ts";
 import type { RangeReading, Scanner } from "./rescanner.ts";
 
@@ -90,11 +90,11 @@ export function makeWalletReader(deps: Deps) {
     failedAt: 0,
     failed: null,
   };
-  return { readSome: (guard: Guard) => readSome(self, guard) };
+  return { readSome: (guard: LeaseGuard) => readSome(self, guard) };
 }
 
 /** Reads one range for one chunk of addresses if the pace allows it. Returns true if more is to be read at once. */
-async function readSome(self: State, guard: Guard): Promise<boolean> {
+async function readSome(self: State, guard: LeaseGuard): Promise<boolean> {
   const { db, clock, network, pace } = self;
   if (!pace.isWithin() || Math.abs(clock.now() - self.failedAt) < retryMs) return false;
   const progress = await db.findOne(walletReadings, "WHERE network = $1", [network.id]);
@@ -107,7 +107,7 @@ async function readSome(self: State, guard: Guard): Promise<boolean> {
       ? await readOn(self, guard, progress)
       : await beginRound(self, guard, progress);
   } catch (error) {
-    if (!(error instanceof ProviderError || error instanceof AnswerDropped)) throw error;
+    if (!(error instanceof ProviderError || error instanceof ReplyDropped)) throw error;
     self.failedAt = clock.now();
     warnIfLate(self, progress, true);
     return false;
@@ -115,7 +115,7 @@ async function readSome(self: State, guard: Guard): Promise<boolean> {
 }
 
 /** Begins a round over the final blocks since the last one, if it is time and there are some. */
-async function beginRound(self: State, guard: Guard, progress: Progress): Promise<boolean> {
+async function beginRound(self: State, guard: LeaseGuard, progress: Progress): Promise<boolean> {
   const { db, clock, network, client, pace } = self;
   // The absolute difference also ends the wait if the clock was set back.
   if (Math.abs(clock.now() - progress.beganAt) < roundEveryMs) return false;
@@ -142,7 +142,7 @@ function firstOf({ blockTimeMs }: Network, { throughHeight }: Progress): number 
   return Math.max(0, throughHeight + 1 - Math.ceil(readAgainMs / blockTimeMs));
 }
 
-async function readOn(self: State, guard: Guard, progress: Progress): Promise<boolean> {
+async function readOn(self: State, guard: LeaseGuard, progress: Progress): Promise<boolean> {
   const { db, network, pace, rangeSize, client, pool, providers, scanner } = self;
   const { afterAddress: after, untilAddress: until, toHeight, nextHeight } = progress;
   const limit = until === null ? addressesPerChunk : Number.MAX_SAFE_INTEGER;
@@ -181,7 +181,7 @@ async function readOn(self: State, guard: Guard, progress: Progress): Promise<bo
   if (reading.unreadable.length > 0 && providers.length > 1 && pool.isAnotherReady()) {
     const reason = "it lists logs that cannot be read";
     pool.passOver(reason);
-    throw new AnswerDropped(reason);
+    throw new ReplyDropped(reason);
   }
   reportUnreadable(self, reading.provider, reading.unreadable);
   const isWhole = more === undefined && to === range.to;
@@ -193,16 +193,16 @@ async function readOn(self: State, guard: Guard, progress: Progress): Promise<bo
  * Asks the providers for the first block of a range after its reading failed. Stores a gap if every configured one
  * refuses it: a provider that does not answer may have it.
  */
-async function isRefused(self: State, guard: Guard, { from, to }: BlockRange): Promise<boolean> {
+async function isRefused(self: State, guard: LeaseGuard, { from, to }: BlockRange): Promise<boolean> {
   const { db, clock, network, pace, providers } = self;
   let end = from;
   let refusals: readonly ProviderRefusal[] = [];
   for (let depth = 0; ; depth = depth * gapGrowth + 1) {
     const height = Math.min(to, from + depth);
     pace.count();
-    const answer = await refusalsOf(self, { from: height, to: height });
-    if (typeof answer === "string" || answer.length < providers.length) break;
-    refusals = answer;
+    const reply = await refusalsOf(self, { from: height, to: height });
+    if (typeof reply === "string" || reply.length < providers.length) break;
+    refusals = reply;
     end = height;
     if (height === to) break;
   }
@@ -227,7 +227,7 @@ interface ChunkReading {
 /** Enters the transfers of a range, and with the last range of a chunk tells merchants what was left out. */
 async function record(
   self: State,
-  guard: Guard,
+  guard: LeaseGuard,
   progress: Progress,
   { range, isWhole, reading, wallets, last }: ChunkReading,
 ): Promise<void> {
@@ -338,7 +338,7 @@ function warnIfLate(
 
 async function advance(
   { db }: State,
-  guard: Guard,
+  guard: LeaseGuard,
   progress: Progress,
   change: Partial<Progress>,
 ): Promise<void> {
@@ -348,7 +348,7 @@ async function advance(
   });
 }
 
-/** Writes progress. Throws AnswerDropped if the blocks of the round were replaced, or another process continued it. */
+/** Writes progress. Throws ReplyDropped if the blocks of the round were replaced, or another process continued it. */
 async function write(tx: Tx, before: Progress, change: Partial<Progress>): Promise<void> {
   const { network, throughHeight, toHeight, nextHeight, afterAddress } = before;
   const changed = await tx.update(
@@ -358,7 +358,7 @@ async function write(tx: Tx, before: Progress, change: Partial<Progress>): Promi
     [network, throughHeight, toHeight, nextHeight, afterAddress],
   );
   if (changed === 1) return;
-  throw new AnswerDropped("another process has read the wallets meanwhile");
+  throw new ReplyDropped("another process has read the wallets meanwhile");
 }
 
 /** The progress of the rounds of a network. */

@@ -3,7 +3,7 @@ import {
   chooseReader,
   isAble,
   isOfEarlierVersion,
-  lowestUnsettled,
+  lowestIncomplete,
   makePace,
   makeReadingCandidates,
   nextDueRange,
@@ -66,19 +66,19 @@ describe("The lowest range without all of its readings", () => {
 
   it("is the first one whose later readings were not all made, each when it was due", () => {
     const open = row(11, 20, "aa");
-    expect(lowestUnsettled([done(1), open, row(21, 30, "a")])).to.equal(open);
-    expect(lowestUnsettled([done(1), done(11)])).to.equal(null);
-    expect(lowestUnsettled([])).to.equal(null);
+    expect(lowestIncomplete([done(1), open, row(21, 30, "a")])).to.equal(open);
+    expect(lowestIncomplete([done(1), done(11)])).to.equal(null);
+    expect(lowestIncomplete([])).to.equal(null);
     const early = { ...done(1), readings: done(1).readings.map((each) => ({ ...each, at: 0 })) };
-    expect(lowestUnsettled([early])).to.equal(early);
+    expect(lowestIncomplete([early])).to.equal(early);
     const unread = { ...row(1, 10, ""), readings: [] };
-    expect(lowestUnsettled([unread])).to.equal(unread);
+    expect(lowestIncomplete([unread])).to.equal(unread);
   });
 
   it("is none that an earlier version read", () => {
     const old = { ...row(1, 10, "a"), readings: [{ provider: unknownProvider, at: 0 }] };
     const open = row(11, 20, "a");
-    expect(lowestUnsettled([old, open])).to.equal(open);
+    expect(lowestIncomplete([old, open])).to.equal(open);
   });
 });
 

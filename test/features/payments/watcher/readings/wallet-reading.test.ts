@@ -17,7 +17,7 @@ import {
   walletReadings,
   withdrawWalletReading,
 } from "../../../../../src/features/payments/watcher/readings/wallet-reading.ts";
-import { walletClaims, wallets } from "../../../../../src/features/wallets/table.ts";
+import { addressOwnerships, wallets } from "../../../../../src/features/wallets/table.ts";
 import { day, hour, minute } from "../../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../../src/kernel/id.ts";
 import { addOrganization } from "../../../../support/merchants.ts";
@@ -67,7 +67,7 @@ eachStore("The daily reading of wallets", (store) => {
         keyIndex: null,
         derivedState: null,
       };
-      await tx.insert(walletClaims, {
+      await tx.insert(addressOwnerships, {
         ...claim,
         kind: archivedAt === null ? "address" : "released",
       });

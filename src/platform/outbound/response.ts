@@ -3,7 +3,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { SenderLimits } from "./sender.ts";
 
 /** A receiver's response, as far as it was read. */
-export interface Answer {
+export interface ReceiverResponse {
   readonly status: number;
   /** The fault in the HTTP of the response; null without a fault. */
   readonly oddity: string | null;
@@ -17,28 +17,28 @@ export interface Answer {
  * Reads a body up to the limits and keeps its beginning, then closes the connection if there is more. Reports an error
  * if the connection breaks earlier.
  */
-export function readAnswer(
+export function readResponse(
   response: IncomingMessage,
   limits: SenderLimits,
-  done: (result: { answer: Answer } | { error: Error }) => void,
+  done: (result: { response: ReceiverResponse } | { error: Error }) => void,
 ): void {
-  const kept: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let readBytes = 0;
 
-  function answer(): Answer {
-    const excerpt = Buffer.concat(kept).subarray(0, limits.excerptBytesMax);
+  function responseSoFar(): ReceiverResponse {
+    const excerpt = Buffer.concat(chunks).subarray(0, limits.excerptBytesMax);
     return { ...head(response), excerpt };
   }
 
   response.on("data", (chunk: Uint8Array) => {
-    if (readBytes < limits.excerptBytesMax) kept.push(chunk);
+    if (readBytes < limits.excerptBytesMax) chunks.push(chunk);
     readBytes += chunk.byteLength;
     if (readBytes <= limits.bodyBytesMax) return;
-    done({ answer: answer() });
+    done({ response: responseSoFar() });
     response.destroy();
   });
   response.on("end", () => {
-    done({ answer: answer() });
+    done({ response: responseSoFar() });
   });
   response.on("error", (error) => {
     done({ error });
@@ -46,7 +46,7 @@ export function readAnswer(
 }
 
 /** Returns a response without its body. */
-export function head(response: IncomingMessage): Answer {
+export function head(response: IncomingMessage): ReceiverResponse {
   return {
     status: response.statusCode ?? 0,
     oddity: null,
@@ -58,7 +58,7 @@ export function head(response: IncomingMessage): Answer {
 /** One status line, ended by CR and LF or by LF alone. */
 const statusLine = /^HTTP\/\d\.\d (\d{3})(?: [^\r\n]*)?\r?\n/;
 /** An interim (1xx) response, which has no body. */
-const interimAnswer = /^HTTP\/\d\.\d 1\d\d[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n/;
+const interimResponse = /^HTTP\/\d\.\d 1\d\d[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n/;
 
 /**
  * Returns the status of a response whose head the parser refused, from its first bytes; null if its status line was not
@@ -67,9 +67,9 @@ const interimAnswer = /^HTTP\/\d\.\d 1\d\d[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n/;
 export function statusOf(received: Uint8Array): number | null {
   let rest = Buffer.from(received).toString("latin1");
   for (
-    let interim = interimAnswer.exec(rest);
+    let interim = interimResponse.exec(rest);
     interim !== null;
-    interim = interimAnswer.exec(rest)
+    interim = interimResponse.exec(rest)
   ) {
     rest = rest.slice(interim[0].length);
   }

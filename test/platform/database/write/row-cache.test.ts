@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Database, Question, Tx } from "../../../../src/platform/database/database.ts";
 import type { StoreOptions } from "../../../../src/platform/database/open.ts";
 import { listed } from "../../../../src/platform/database/query/json-rows.ts";
-import { makeKeptRows, type KeptRows } from "../../../../src/platform/database/write/kept-rows.ts";
+import { makeRowCache, type RowCache } from "../../../../src/platform/database/write/row-cache.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import { account, accounts, createAccounts, deposit } from "../accounts.ts";
 
@@ -12,7 +12,7 @@ eachStore("tx.keep", (store) => {
   let db: Database;
   let place: StoreOptions;
   const write = <T>(fn: (tx: Tx) => Promise<T>) => db.write(testContext, fn);
-  const kept = (tx: Tx, id = "a") => tx.keep<{ version: number }>(versionOf, [id]);
+  const kept = (tx: Tx, id = "a") => tx.lockShared<{ version: number }>(versionOf, [id]);
 
   beforeEach(async () => {
     place = await store.place("empty");
@@ -144,22 +144,22 @@ eachStore("tx.answers", (store) => {
 
 describe("the objects that the writes of a transaction share", () => {
   it("are created once of each kind", () => {
-    const rows = makeKeptRows();
+    const rows = makeRowCache();
     const makeList = (): string[] => [];
     const makeSet = () => new Set<string>();
     rows.shared(makeList).push("one");
     expect(rows.shared(makeList)).to.deep.equal(["one"]);
     expect(rows.shared(makeSet).size).to.equal(0);
-    expect(makeKeptRows().shared(makeList)).to.deep.equal([]);
+    expect(makeRowCache().shared(makeList)).to.deep.equal([]);
   });
 });
 
 describe("the rows that a transaction keeps", () => {
-  let rows: KeptRows;
+  let rows: RowCache;
   let runs: number;
 
   beforeEach(() => {
-    rows = makeKeptRows();
+    rows = makeRowCache();
     runs = 0;
   });
 

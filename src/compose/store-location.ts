@@ -20,47 +20,47 @@ const StoreBehind = defineProblem({
 export type StoreLocation = Pick<Config, "dataDir" | "databaseUrl">;
 
 /** Returns the path of the SQLite store. */
-export function storeFile(place: StoreLocation): string {
-  return join(place.dataDir, "till.db");
+export function storeFile(location: StoreLocation): string {
+  return join(location.dataDir, "till.db");
 }
 
 /** Returns the store's name for messages, without its password. */
-export function storeName(place: StoreLocation): string {
-  if (place.databaseUrl === null) return storeFile(place);
-  return nameOfPostgres(place.databaseUrl);
+export function storeName(location: StoreLocation): string {
+  if (location.databaseUrl === null) return storeFile(location);
+  return nameOfPostgres(location.databaseUrl);
 }
 
-/** Whether a store lies where Till looks without any settings, so that its name tells an operator nothing. */
-export function isUsualStore(place: StoreLocation): boolean {
-  return place.databaseUrl === null && place.dataDir === resolve("data");
+/** Whether a store lies where Till expects it without any settings, so that its name tells an operator nothing. */
+export function isUsualStore(location: StoreLocation): boolean {
+  return location.databaseUrl === null && location.dataDir === resolve("data");
 }
 
 /** Throws if the SQLite store does not exist. A PostgreSQL store can only be checked by connecting. */
-export async function requireStoreFile(place: StoreLocation): Promise<void> {
-  if (place.databaseUrl !== null) return;
-  const found = await stat(storeFile(place)).then(
+export async function requireStoreFile(location: StoreLocation): Promise<void> {
+  if (location.databaseUrl !== null) return;
+  const found = await stat(storeFile(location)).then(
     (entry) => entry.isFile(),
     () => false,
   );
-  if (!found) throw noStore(place);
+  if (!found) throw noStore(location);
 }
 
 /** Returns the error for a store with pending migrations, or without keyed audit seals, which a migration adds. */
-export function storeBehind(place: StoreLocation, lacking: number | "keyed audit seals"): Error {
+export function storeBehind(location: StoreLocation, lacking: number | "keyed audit seals"): Error {
   const lack =
     typeof lacking === "number" ? `has ${String(lacking)} pending migrations` : `lacks ${lacking}`;
   return new StoreBehind(
-    `The store ${storeName(place)} ${lack}. Run till db migrate, or start the server.`,
+    `The store ${storeName(location)} ${lack}. Run till db migrate, or start the server.`,
   );
 }
 
 /** Returns the error for a location without a completely created store. */
-export function noStore(place: StoreLocation): Error {
-  const isFile = place.databaseUrl === null;
+export function noStore(location: StoreLocation): Error {
+  const isFile = location.databaseUrl === null;
   const elsewhere = isFile
     ? "set TILL_DATA_DIR; for a running demo, to the data folder that it prints, and that goes when the demo ends"
     : "correct DATABASE_URL";
   return new NoStore(
-    `${storeName(place)} does not exist or is incomplete. Create a store with till init, or ${elsewhere}.`,
+    `${storeName(location)} does not exist or is incomplete. Create a store with till init, or ${elsewhere}.`,
   );
 }

@@ -26,8 +26,8 @@ import {
 } from "./store.ts";
 import { setRecent } from "../../kernel/memo.ts";
 
-/** Maximum number of kept checkouts, those that were seen last, about 8 KiB each with their response. */
-const keptMax = 3_000;
+/** Maximum number of cached checkouts, those that were seen last, about 8 KiB each with their response. */
+const cachedMax = 3_000;
 /** Maximum number of checkouts that one statement reads. */
 const batchMax = 200;
 
@@ -37,7 +37,7 @@ interface FoundCheckout {
   readonly session: CheckoutSession;
 }
 
-interface Kept extends FoundCheckout {
+interface CachedCheckout extends FoundCheckout {
   readonly stored: StoredCheckout;
   /** The state of the network and the time as far as the session depends on them. */
   readonly edge: string;
@@ -125,13 +125,13 @@ function optionsToOffer(
     .toSorted((one, other) => one.network.feeRank - other.network.feeRank);
 }
 
-interface KeptCheckouts {
+interface CheckoutCache {
   /**
    * Finds a checkout as it is in the store now; null if it does not exist. The session is the same object while nothing
    * has changed.
    */
   find(checkoutId: string): Promise<FoundCheckout | null>;
-  /** Returns a checkout as it was last found, without a look at the store; null if it is not kept. */
+  /** Returns a checkout as it was last found, without reading the store; null if it is not cached. */
   last(checkoutId: string): FoundCheckout | null;
 }
 
@@ -152,19 +152,19 @@ export function checkoutReads(app: App): CheckoutReads {
 }
 
 /**
- * Keeps checkouts as they were last found.
+ * Caches checkouts as they were last found.
  *
- * Each look reads the versions of the checkout and of its network's state, many looks with one statement. So changes by
+ * Each find reads the versions of the checkout and of its network's state, many with one statement. So changes by
  * other processes are seen at once. Checkouts and states are loaded only if their versions have changed.
  */
-export function keepCheckouts(
+export function makeCheckoutCache(
   { clock, networks }: Pick<App, "clock" | "networks">,
   reads: CheckoutReads,
-): KeptCheckouts {
+): CheckoutCache {
   let states: ReadonlyMap<string, NetworkStateRow> = new Map();
-  const kept = new Map<string, Kept>();
+  const cached = new Map<string, CachedCheckout>();
   const load = batchReads(reads.load, batchMax);
-  const look = batchReads(async (checkoutIds) => {
+  const readVersions = batchReads(async (checkoutIds) => {
     let versions = await reads.versions(checkoutIds);
     const isOld = [...versions.values()].some(
       ({ network, networkVersion }) => (states.get(network)?.version ?? null) !== networkVersion,
@@ -177,49 +177,49 @@ export function keepCheckouts(
     return { versions, states };
   }, batchMax);
 
-  function keep(
+  function store(
     checkoutId: string,
     stored: StoredCheckout,
     states: ReadonlyMap<string, NetworkState>,
     at: Instant,
-  ): Kept {
+  ): CachedCheckout {
     const view = viewCheckout(stored, states, networks);
     const edge = sessionEdge(view, at);
-    const before = kept.get(checkoutId);
+    const before = cached.get(checkoutId);
     const isSame = before?.stored === stored && before.edge === edge;
     const session = isSame ? before.session : presentSession(view, at);
     const found = { stored, view, edge, session };
-    setRecent(kept, checkoutId, found, keptMax);
+    setRecent(cached, checkoutId, found, cachedMax);
     return found;
   }
 
   async function find(checkoutId: string): Promise<FoundCheckout | null> {
-    const { versions, states } = await look(checkoutId);
+    const { versions, states } = await readVersions(checkoutId);
     const version = versions.get(checkoutId)?.version;
-    const known = kept.get(checkoutId)?.stored;
+    const known = cached.get(checkoutId)?.stored;
     if (version !== undefined && known?.version === version) {
-      return keep(checkoutId, known, states, clock.now());
+      return store(checkoutId, known, states, clock.now());
     }
     const stored = version === undefined ? undefined : (await load(checkoutId)).get(checkoutId);
     if (stored === undefined) {
-      kept.delete(checkoutId);
+      cached.delete(checkoutId);
       return null;
     }
-    return keep(checkoutId, stored, states, clock.now());
+    return store(checkoutId, stored, states, clock.now());
   }
 
-  return { find, last: (checkoutId) => kept.get(checkoutId) ?? null };
+  return { find, last: (checkoutId) => cached.get(checkoutId) ?? null };
 }
 
-/** Returns the checkouts that the process keeps. */
-export const keptCheckoutsOf = perApp((app) => keepCheckouts(app, checkoutReads(app)));
+/** Returns the process's cache of checkouts. */
+export const checkoutCacheOf = perApp((app) => makeCheckoutCache(app, checkoutReads(app)));
 
 const checkoutIdPattern = /^chk_[0-9a-z]{26,64}$/;
 
 /** Returns a checkout as it is in the store now. 404 if it does not exist; malformed ids are not looked up. */
 export async function requireCheckout(app: App, checkoutId: string): Promise<FoundCheckout> {
   const isFormed = checkoutIdPattern.test(checkoutId);
-  const checkout = isFormed ? await keptCheckoutsOf(app).find(checkoutId) : null;
+  const checkout = isFormed ? await checkoutCacheOf(app).find(checkoutId) : null;
   if (checkout === null) throw notFound();
   return checkout;
 }

@@ -52,8 +52,8 @@ function addFeature(
   if (described.isWatched) added.option("--watch", "repeat every 2 s until Ctrl-C");
   added.action(async (...given: unknown[]) => {
     const options = added.optsWithGlobals<Options>();
-    const values = described.arguments.map(({ name }, place) => {
-      const value = given[place];
+    const values = described.arguments.map(({ name }, index) => {
+      const value = given[index];
       return [name, Array.isArray(value) ? value.join(" ") : value];
     });
     const call = {

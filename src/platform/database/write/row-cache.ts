@@ -3,7 +3,7 @@ import { statementOf } from "../query/statement.ts";
 import type { SqlValue } from "../schema/table.ts";
 
 /** The memory of a transaction, for the writes that share it. */
-export interface KeptRows {
+export interface RowCache {
   /** Returns the rows that an identical SELECT kept earlier; otherwise runs it. */
   read(
     sql: string,
@@ -24,28 +24,28 @@ export interface KeptRows {
   willChange(sql: string, values: readonly SqlValue[]): void;
 }
 
-interface Kept {
+interface CachedRows {
   /** The names in the SELECT, those of its tables among them. */
   readonly names: ReadonlySet<string>;
   readonly rows: readonly RawRow[];
 }
 
 /** Creates the memory of one transaction. */
-export function makeKeptRows(): KeptRows {
-  const kept = new Map<string, Kept>();
+export function makeRowCache(): RowCache {
+  const cached = new Map<string, CachedRows>();
   const answered = new Map<Question<object, unknown>, Map<object, unknown>>();
   const objects = new Map<() => object, object>();
   let changes = 0;
   return {
     async read(sql, values, run) {
       const key = `${sql}\n${JSON.stringify(values)}`;
-      const known = kept.get(key);
+      const known = cached.get(key);
       if (known !== undefined) return known.rows;
       const changesBefore = changes;
       const rows = await run();
       // A missing row is not locked: another transaction may insert it.
       if (rows.length > 0 && changes === changesBefore) {
-        kept.set(key, { names: statementOf(sql, values).names, rows });
+        cached.set(key, { names: statementOf(sql, values).names, rows });
       }
       return rows;
     },
@@ -74,11 +74,11 @@ export function makeKeptRows(): KeptRows {
       changes += 1;
       const { changedTables } = statementOf(sql, values);
       if (changedTables.length === 0) {
-        kept.clear();
+        cached.clear();
         answered.clear();
       }
-      for (const [key, { names }] of kept) {
-        if (changedTables.some((table) => names.has(table))) kept.delete(key);
+      for (const [key, { names }] of cached) {
+        if (changedTables.some((table) => names.has(table))) cached.delete(key);
       }
       for (const question of answered.keys()) {
         if (changedTables.includes(question.table.name)) answered.delete(question);

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import { walletOriginsOf } from "../../../src/features/checkout/checkouts.ts";
-import { checkoutReads, keepCheckouts, viewCheckout } from "../../../src/features/checkout/kept.ts";
+import { checkoutReads, makeCheckoutCache, viewCheckout } from "../../../src/features/checkout/cache.ts";
 import type { StoredCheckout } from "../../../src/features/checkout/store.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import {
@@ -184,7 +184,7 @@ anyStore("kept checkouts", (store) => {
     const own = checkoutReads(app);
     const reads: string[] = [];
     const loaded: string[] = [];
-    const kept = keepCheckouts(app, {
+    const kept = makeCheckoutCache(app, {
       versions(ids) {
         reads.push("versions");
         return own.versions(ids);

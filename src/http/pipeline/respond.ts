@@ -6,14 +6,14 @@ import { canonicalJson, digest } from "../../kernel/digest.ts";
 import { Defect, invalidField } from "../../kernel/errors.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import { scopesMay, type Principal } from "../declare/permissions.ts";
-import { serialize, tagOfAnswer } from "../representation.ts";
+import { serialize, tagOfResponse } from "../representation.ts";
 import type { CompressedForms, Exchange, MountDependencies } from "./exchange.ts";
-import type { KeptAnswer } from "./idempotency.ts";
+import type { StoredResponse } from "./idempotency.ts";
 import type { AnyCall, CsvContent, Operation } from "../declare/operation.ts";
 import { hasEntityTag } from "../declare/responses.ts";
 
 /** Runs the operation's handler, at most once per Idempotency-Key, and sends the result as its response record. */
-export async function answer(
+export async function respond(
   ctx: Exchange,
   operation: Operation,
   app: App,
@@ -26,7 +26,7 @@ export async function answer(
     return;
   }
   const seesCheckouts = maySeeCheckouts(call.actor);
-  const present = (result: unknown): KeptAnswer => {
+  const present = (result: unknown): StoredResponse => {
     if (operation.record === null) return { status: operation.status, body: "" };
     const body = checked(operation, result, deps);
     const shown = seesCheckouts ? body : withoutCheckouts(body);
@@ -40,7 +40,7 @@ export async function answer(
   let isFound = false as boolean;
   const principal =
     call.actor === null ? `public:${Object.values(call.params).join(":")}` : call.actor.id;
-  const { answer: kept, isReplayed } = await deps.idempotency.run(
+  const { response, isReplayed } = await deps.idempotency.run(
     {
       key: idempotencyKey(ctx),
       scope: `${principal}\n${operation.id}`,
@@ -48,7 +48,7 @@ export async function answer(
       target: digest(canonicalJson([ctx.path, call.query])),
       hasExternalId: namesExternalId(call.body),
       isPublic: call.actor === null,
-      isSecret: operation.secretAnswer,
+      isSecret: operation.secretResponse,
     },
     call.context,
     async (context) => {
@@ -59,7 +59,7 @@ export async function answer(
     present,
   );
   if (isReplayed || isFound) ctx.set("Idempotent-Replayed", "true");
-  send(ctx, operation, kept);
+  send(ctx, operation, response);
 }
 
 /** The fields whose value lets its reader act as a payer; all may be null. */
@@ -91,7 +91,7 @@ function namesExternalId(body: unknown): boolean {
   return typeof body === "object" && body !== null && "externalId" in body;
 }
 
-interface Rendered extends KeptAnswer {
+interface Rendered extends StoredResponse {
   /** The entity tag, computed on first use. */
   tag?: string;
   readonly forms?: CompressedForms;
@@ -106,7 +106,7 @@ const renderings = new WeakMap<Operation, WeakMap<object, Rendered>>();
 function rendered(
   operation: Operation,
   result: unknown,
-  present: (result: unknown) => KeptAnswer,
+  present: (result: unknown) => StoredResponse,
 ): Rendered {
   if (typeof result !== "object" || result === null) return present(result);
   let known = renderings.get(operation);
@@ -114,12 +114,12 @@ function rendered(
     known = new WeakMap();
     renderings.set(operation, known);
   }
-  let answer = known.get(result);
-  if (answer === undefined) {
-    answer = { ...present(result), forms: {} };
-    known.set(result, answer);
+  let response = known.get(result);
+  if (response === undefined) {
+    response = { ...present(result), forms: {} };
+    known.set(result, response);
   }
-  return answer;
+  return response;
 }
 
 function idempotencyKey(ctx: Exchange): string | undefined {
@@ -132,7 +132,7 @@ function idempotencyKey(ctx: Exchange): string | undefined {
 function checked(operation: Operation, result: unknown, deps: MountDependencies): unknown {
   const { body, fault } = serialize(operation, result);
   if (fault === null) return body;
-  if (deps.strictAnswers)
+  if (deps.strictResponses)
     throw new Defect(
       `${operation.id} returned a response that does not match its record: ${fault}`,
     );
@@ -140,19 +140,19 @@ function checked(operation: Operation, result: unknown, deps: MountDependencies)
   return body;
 }
 
-function send(ctx: Exchange, operation: Operation, kept: Rendered): void {
+function send(ctx: Exchange, operation: Operation, response: Rendered): void {
   if (operation.record === null) {
-    ctx.status = kept.status;
+    ctx.status = response.status;
     ctx.body = null;
-    ctx.status = kept.status;
+    ctx.status = response.status;
     return;
   }
-  if (hasEntityTag(operation)) ctx.set("ETag", (kept.tag ??= tagOfAnswer(operation, kept.body)));
-  if (operation.secretAnswer) ctx.state.isSecret = true;
-  if (kept.forms !== undefined) ctx.state.forms = kept.forms;
-  ctx.status = kept.status;
+  if (hasEntityTag(operation)) ctx.set("ETag", (response.tag ??= tagOfResponse(operation, response.body)));
+  if (operation.secretResponse) ctx.state.isSecret = true;
+  if (response.forms !== undefined) ctx.state.forms = response.forms;
+  ctx.status = response.status;
   ctx.type = "application/json";
-  ctx.body = kept.body;
+  ctx.body = response.body;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   sendEvents,
   type HtmlPage,
   type Page,
-  type PageAnswer,
+  type PageResponse,
   type PagePolicy,
   type ProblemPage,
 } from "./page.ts";
@@ -32,7 +32,7 @@ import {
   type RateLimitName,
   type RateLimiter,
 } from "./pipeline/rate-limits.ts";
-import { htmlType, sendKept } from "./representation.ts";
+import { htmlType, sendPrepared } from "./representation.ts";
 import { parseUrl } from "../kernel/url.ts";
 
 type Handler = Middleware<RequestState>;
@@ -79,7 +79,7 @@ export function readTarget(): Handler {
  * Converts every error into a problem response: a page where people look at pages, unless the client prefers JSON, and
  * a problem document everywhere else. No other code does so.
  */
-export function answerProblems(deps: {
+export function sendProblems(deps: {
   readonly logger: Logger;
   readonly baseUrl: () => string;
   readonly problemPage: ProblemPage;
@@ -201,9 +201,9 @@ export function secureHeaders(): Handler {
 
 /** Answers a known path with another method by 405 and its allowed methods, and OPTIONS by the allowed methods. */
 export function refuseMethods(router: Router<RequestState>): Handler {
-  const answer = router.allowedMethods() as unknown as Handler;
+  const response = router.allowedMethods() as unknown as Handler;
   return async (ctx, next) => {
-    await answer(ctx, next);
+    await response(ctx, next);
     if (ctx.status !== 405 && ctx.status !== 501) return;
     if (ctx.response.get("Allow") === "") {
       ctx.remove("Allow");
@@ -269,37 +269,37 @@ export function mountPages(pages: readonly Page[], app: App, rateLimiter: RateLi
   };
 }
 
-function sendPage(ctx: Exchange, answer: PageAnswer): void {
-  if (answer.kind === "events") {
-    sendEvents(ctx, answer.subscribe);
+function sendPage(ctx: Exchange, response: PageResponse): void {
+  if (response.kind === "events") {
+    sendEvents(ctx, response.subscribe);
     return;
   }
-  if (answer.kind === "redirect") {
+  if (response.kind === "redirect") {
     ctx.set("Content-Security-Policy", pageSecurityPolicy());
-    ctx.redirect(answer.location);
+    ctx.redirect(response.location);
     // 303 makes the browser fetch the page with GET after a form.
     ctx.status = 303;
     return;
   }
-  if (answer.kind === "file") {
+  if (response.kind === "file") {
     ctx.status = 200;
     ctx.set("Content-Security-Policy", pageSecurityPolicy());
     ctx.set("Cache-Control", "public, max-age=31536000, immutable");
-    sendKept(ctx, answer.file);
+    sendPrepared(ctx, response.file);
     return;
   }
   ctx.status = 200;
-  if (answer.kind === "data") {
-    ctx.type = answer.type;
-    if (answer.fileName !== undefined) ctx.attachment(answer.fileName);
-    if (answer.cacheSeconds !== undefined) {
-      ctx.set("Cache-Control", `public, max-age=${String(answer.cacheSeconds)}`);
+  if (response.kind === "data") {
+    ctx.type = response.type;
+    if (response.fileName !== undefined) ctx.attachment(response.fileName);
+    if (response.cacheSeconds !== undefined) {
+      ctx.set("Cache-Control", `public, max-age=${String(response.cacheSeconds)}`);
     }
-    ctx.body = answer.body;
+    ctx.body = response.body;
     return;
   }
-  if (answer.at !== undefined) ctx.set("Server-Timing", `now;desc="${String(answer.at)}"`);
-  sendHtml(ctx, answer.page, answer.policy);
+  if (response.at !== undefined) ctx.set("Server-Timing", `now;desc="${String(response.at)}"`);
+  sendHtml(ctx, response.page, response.policy);
 }
 
 function sendHtml(ctx: Exchange, { html, language }: HtmlPage, policy?: PagePolicy): void {
@@ -308,7 +308,7 @@ function sendHtml(ctx: Exchange, { html, language }: HtmlPage, policy?: PagePoli
   ctx.set("Content-Security-Policy", pageSecurityPolicy(policy));
   ctx.set("X-Robots-Tag", "noindex");
   if (typeof html !== "string") {
-    sendKept(ctx, html);
+    sendPrepared(ctx, html);
     return;
   }
   ctx.type = htmlType;

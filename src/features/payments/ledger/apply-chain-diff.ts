@@ -15,6 +15,45 @@ import { writePayments } from "./write-payments.ts";
 /** The changed transfers as they are stored now. */
 type SavedTransfers = ReadonlyMap<Id<"transfer">, TransferRow>;
 
+/**
+ * Stores changes on the chain and their effects on payments and invoices, in the caller's transaction and with a fixed
+ * number of statements. Locks rows in the order transfers, invoices, payments. Returns true if payments reached their
+ * required confirmations, so that their receipts can be read immediately.
+ */
+export async function applyChainDiff(tx: Tx, app: InTx, input: ChainDiffInput): Promise<boolean> {
+  const matched = await matchTransfers(tx, app, input);
+  const transfers = await saveTransfers(tx, app, input, matched);
+  const changes = await decidePayments(tx, app, input, matched, transfers);
+  return changes.some(({ after }) => isMature(after, input.state.tipHeight));
+}
+
+/** Opens a payment for each match, stores all payments and settles their invoices. Returns the changed payments. */
+async function decidePayments(
+  tx: Tx,
+  app: InTx,
+  input: ChainDiffInput,
+  { matches, terms, payments }: MatchedTransfers,
+  transfers: SavedTransfers,
+): Promise<readonly PaymentChange[]> {
+  if (terms.size === 0) return [];
+  const { at } = input;
+  const opened = [...matches].map(([transferId, match]): PaymentChange => {
+    const transfer = transfers.get(transferId);
+    const asked = terms.get(match.invoiceId);
+    assert(
+      transfer !== undefined && asked !== undefined,
+      "a match names an unknown transfer or invoice",
+    );
+    const id = app.ids.next("payment", at);
+    const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });
+    return { before: null, after };
+  });
+  // A payment is confirmed only if it is still in the block of its verified transfer.
+  const verified = input.verified.map(({ transfer }) => [transfer.id, transfer] as const);
+  const known = new Map([...verified, ...transfers]);
+  return writePayments(tx, app, input, terms, [...payments, ...opened], known);
+}
+
 /** Stores transfers at their new positions, with their invoices and organizations. */
 async function saveTransfers(
   tx: Tx,
@@ -38,7 +77,7 @@ async function saveTransfers(
     moved.map((row) => ({ row, isMatched: matches.has(row.id) })),
   );
   await insertTransfers(tx, fresh);
-  await keepFromReuse(tx, input, matched, fresh);
+  await preventReuse(tx, input, matched, fresh);
   emitUnmatched(tx, app, input, fresh);
   return new Map([...fresh, ...moved, ...orphaned].map((row) => [row.id, row]));
 }
@@ -82,7 +121,7 @@ async function withOwners(
 }
 
 /** Lets no address of an extended key that has received a transfer be given to another invoice. */
-async function keepFromReuse(
+async function preventReuse(
   tx: Tx,
   { network }: ChainContext,
   { matches }: MatchedTransfers,
@@ -144,43 +183,4 @@ function emitUnmatched(
       events: { types: ["transfer.unmatched"], version: 1, data: presentTransfer(view) },
     });
   }
-}
-
-/**
- * Stores changes on the chain and their effects on payments and invoices, in the caller's transaction and with a fixed
- * number of statements. Locks rows in the order transfers, invoices, payments. Returns true if payments reached their
- * required confirmations, so that their receipts can be read immediately.
- */
-export async function applyChainDiff(tx: Tx, app: InTx, input: ChainDiffInput): Promise<boolean> {
-  const matched = await matchTransfers(tx, app, input);
-  const transfers = await saveTransfers(tx, app, input, matched);
-  const changes = await decidePayments(tx, app, input, matched, transfers);
-  return changes.some(({ after }) => isMature(after, input.state.tipHeight));
-}
-
-/** Opens a payment for each match, stores all payments and settles their invoices. Returns the changed payments. */
-async function decidePayments(
-  tx: Tx,
-  app: InTx,
-  input: ChainDiffInput,
-  { matches, terms, payments }: MatchedTransfers,
-  transfers: SavedTransfers,
-): Promise<readonly PaymentChange[]> {
-  if (terms.size === 0) return [];
-  const { at } = input;
-  const opened = [...matches].map(([transferId, match]): PaymentChange => {
-    const transfer = transfers.get(transferId);
-    const asked = terms.get(match.invoiceId);
-    assert(
-      transfer !== undefined && asked !== undefined,
-      "a match names an unknown transfer or invoice",
-    );
-    const id = app.ids.next("payment", at);
-    const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });
-    return { before: null, after };
-  });
-  // A payment is confirmed only if it is still in the block of its verified transfer.
-  const verified = input.verified.map(({ transfer }) => [transfer.id, transfer] as const);
-  const known = new Map([...verified, ...transfers]);
-  return writePayments(tx, app, input, terms, [...payments, ...opened], known);
 }

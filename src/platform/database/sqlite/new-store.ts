@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { Problem } from "../../../kernel/errors.ts";
 import type { StoreLogger } from "../database.ts";
 import { openDatabase, openForReading } from "../open.ts";
-import { StoreInUse, type Draft } from "../transfer/draft.ts";
+import { StoreInUse, type NewStore } from "../transfer/new-store.ts";
 import { translate } from "./errors.ts";
 import { openExisting } from "./standalone.ts";
 
@@ -11,8 +11,8 @@ import { openExisting } from "./standalone.ts";
 const companions = ["-wal", "-shm"];
 const busyTimeoutMilliseconds = 4_000;
 
-/** The caller holds the lock of the data folder, so nobody else uses the draft's name. */
-export async function openSqliteDraft(file: string, logger: StoreLogger): Promise<Draft> {
+/** The caller holds the lock of the data folder, so nobody else uses the new store's name. */
+export async function openNewSqlite(file: string, logger: StoreLogger): Promise<NewStore> {
   const path = `${file}.restoring`;
   await removeDatabase(path);
   const db = await openDatabase({ sqliteFile: path, logger });
@@ -20,9 +20,9 @@ export async function openSqliteDraft(file: string, logger: StoreLogger): Promis
   return {
     db,
     async replace(moment, lastStep, beforeSwitch) {
-      const kept = (await exists(file)) ? `${file}.before-restore-${moment}` : null;
-      if (kept === null) await lastStep(null);
-      else if (await settle(file)) {
+      const former = (await exists(file)) ? `${file}.before-restore-${moment}` : null;
+      if (former === null) await lastStep(null);
+      else if (await checkpoint(file)) {
         const former = await openForReading({ sqliteFile: file });
         try {
           await lastStep(former);
@@ -32,15 +32,15 @@ export async function openSqliteDraft(file: string, logger: StoreLogger): Promis
       } else await lastStep("damaged");
       // Closing moves the write-ahead log into the file.
       await db.close();
-      await keepOwner(path, kept === null ? dirname(file) : file);
+      await copyOwner(path, former === null ? dirname(file) : file);
       await sync(path);
-      if (kept !== null) await keep(file, kept);
+      if (former !== null) await setAside(file, former);
       await beforeSwitch();
       // The only step that changes the store. Before it, the store has two names.
       await rename(path, file);
       isStore = true;
       await sync(dirname(file));
-      return kept;
+      return former;
     },
     async discard() {
       await db.close();
@@ -53,7 +53,7 @@ export async function openSqliteDraft(file: string, logger: StoreLogger): Promis
  * Moves the write-ahead log of a stopped server into the store's file; false if the store is too damaged for that.
  * @throws StoreInUse if another process has the store open
  */
-async function settle(file: string): Promise<boolean> {
+async function checkpoint(file: string): Promise<boolean> {
   try {
     const connection = await openExisting(file);
     try {
@@ -76,17 +76,17 @@ async function settle(file: string): Promise<boolean> {
 }
 
 /** Gives the store, with what a damaged one left beside it, a second name. */
-async function keep(file: string, kept: string): Promise<void> {
-  await link(file, kept);
+async function setAside(file: string, former: string): Promise<void> {
+  await link(file, former);
   for (const companion of companions) {
     if (!(await exists(`${file}${companion}`))) continue;
     // SQLite would apply the write-ahead log of the former store to the new one.
-    await rename(`${file}${companion}`, `${kept}${companion}`);
+    await rename(`${file}${companion}`, `${former}${companion}`);
   }
 }
 
 /** Gives a file that root created the owner of another one; the server may run as a user of its own. */
-export async function keepOwner(path: string, like: string): Promise<void> {
+export async function copyOwner(path: string, like: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(like);
   await chown(path, uid, gid);

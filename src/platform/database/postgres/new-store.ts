@@ -2,13 +2,13 @@ import type { StoreLogger } from "../database.ts";
 import { StatementFailed, StoreUnavailable, unavailable } from "../errors.ts";
 import { openDatabase } from "../open.ts";
 import { makeReader } from "../query/statement.ts";
-import { StoreInUse, type Draft } from "../transfer/draft.ts";
+import { StoreInUse, type NewStore } from "../transfer/new-store.ts";
 import { tablesAt } from "../transfer/rows.ts";
 import { transactionOf } from "./client.ts";
 import { connectAlone, holdLock, type Direct } from "./standalone.ts";
 
 /** The schema that is filled; its name is the same each time, so that the next restore removes what a kill left. */
-const draftSchema = "till_restoring";
+const newSchema = "till_restoring";
 /** The key of the advisory lock during a restore: an arbitrary number. */
 const restoreLock = 7_184_552_002;
 const connectMilliseconds = 4_000;
@@ -24,7 +24,7 @@ const connections = 3;
  * Fills a schema beside that of the store. `replace` moves the tables of both in one transaction, and nothing else that
  * the schemas contain.
  */
-export async function openPostgresDraft(url: string, logger: StoreLogger): Promise<Draft> {
+export async function openNewPostgres(url: string, logger: StoreLogger): Promise<NewStore> {
   const unlock = await holdLock(
     url,
     connectMilliseconds,
@@ -41,12 +41,12 @@ export async function openPostgresDraft(url: string, logger: StoreLogger): Promi
     const alone = await connectAlone(url, connectMilliseconds, true);
     try {
       await prepareSchema(alone.connection);
-      const db = await openDatabase({ url, schema: draftSchema, connections, logger });
+      const db = await openDatabase({ url, schema: newSchema, connections, logger });
       const close = async () => {
         await alone.close();
         await unlock();
       };
-      return draftOf(db, { ...alone, close });
+      return newStoreOf(db, { ...alone, close });
     } catch (error) {
       await alone.close();
       throw error;
@@ -60,8 +60,8 @@ export async function openPostgresDraft(url: string, logger: StoreLogger): Promi
 async function prepareSchema(connection: Direct): Promise<void> {
   try {
     await connection.exec(unlimited);
-    await connection.exec(`DROP SCHEMA IF EXISTS ${draftSchema} CASCADE`);
-    await connection.exec(`CREATE SCHEMA ${draftSchema}`);
+    await connection.exec(`DROP SCHEMA IF EXISTS ${newSchema} CASCADE`);
+    await connection.exec(`CREATE SCHEMA ${newSchema}`);
     await connection.exec("COMMIT");
   } catch (error) {
     if (!(error instanceof StatementFailed) || error.code !== "42501") throw error;
@@ -73,11 +73,11 @@ async function prepareSchema(connection: Direct): Promise<void> {
 
 async function dropSchema(connection: Direct): Promise<void> {
   await connection.exec(unlimited);
-  await connection.exec(`DROP SCHEMA IF EXISTS ${draftSchema} CASCADE`);
+  await connection.exec(`DROP SCHEMA IF EXISTS ${newSchema} CASCADE`);
   await connection.exec("COMMIT");
 }
 
-function draftOf(db: Draft["db"], alone: Awaited<ReturnType<typeof connectAlone>>): Draft {
+function newStoreOf(db: NewStore["db"], alone: Awaited<ReturnType<typeof connectAlone>>): NewStore {
   const { connection } = alone;
   let isOpen = true;
   const end = async () => {
@@ -89,7 +89,7 @@ function draftOf(db: Draft["db"], alone: Awaited<ReturnType<typeof connectAlone>
   return {
     db,
     async replace(moment, lastStep, beforeSwitch) {
-      const kept = `till_before_restore_${moment}`;
+      const formerSchema = `till_before_restore_${moment}`;
       await connection.exec(unlimited);
       try {
         await connection.exec("SET LOCAL lock_timeout = '15s'");
@@ -100,14 +100,14 @@ function draftOf(db: Draft["db"], alone: Awaited<ReturnType<typeof connectAlone>
           const tables = former.map((name) => `${quoted(home)}.${name}`);
           await connection.exec(`LOCK TABLE ${tables.join(", ")} IN ACCESS EXCLUSIVE MODE`);
           await lastStep(makeReader("postgres", (sql, values) => connection.all(sql, values)));
-          await connection.exec(`CREATE SCHEMA ${kept}`);
-          await moveTables(connection, former, home, kept);
+          await connection.exec(`CREATE SCHEMA ${formerSchema}`);
+          await moveTables(connection, former, home, formerSchema);
         } else await lastStep(null);
         await db.close();
-        await moveTables(connection, await tablesIn(connection, draftSchema), draftSchema, home);
+        await moveTables(connection, await tablesIn(connection, newSchema), newSchema, home);
         await beforeSwitch();
         await connection.exec("COMMIT");
-        return former.length > 0 ? `the schema ${kept}` : null;
+        return former.length > 0 ? `the schema ${formerSchema}` : null;
       } catch (error) {
         await connection.exec("ROLLBACK").catch(() => undefined);
         throw error;
