@@ -94,7 +94,7 @@ const noFlags = {
   flags: {},
   password: null,
   named: { organization: null },
-  readings: new Map<string, Promise<Buffer>>(),
+  files: new Map<string, Promise<Buffer>>(),
   output: { isTaken: false },
   progress: () => undefined,
 };

@@ -26,7 +26,7 @@ export async function listDefaultWallets(
   const rows = await listDefaults(db, organizationId);
   return [...new Set(rows.map(({ network }) => network))].map((network) => ({
     network,
-    places: rows.flatMap(({ walletId, status, ...row }) =>
+    wallets: rows.flatMap(({ walletId, status, ...row }) =>
       row.network !== network || walletId === null || status === null ? [] : [{ walletId, status }],
     ),
   }));
@@ -69,7 +69,7 @@ export async function setDefaultWallet(
       .sort((one, other) => (one.position ?? 0) - (other.position ?? 0))
       .map(({ id }) => id);
     const chosen = wanted.map((id) => ({ walletId: id, status: "active" as const }));
-    if (JSON.stringify(before) === JSON.stringify(wanted)) return { network: network.id, places: chosen };
+    if (JSON.stringify(before) === JSON.stringify(wanted)) return { network: network.id, wallets: chosen };
     const at = clock.now();
     // Two wallets that exchange their positions must not have the same one in between.
     await tx.update(
@@ -103,7 +103,7 @@ export async function setDefaultWallet(
         },
       });
     }
-    return { network: network.id, places: chosen };
+    return { network: network.id, wallets: chosen };
   });
 }
 

@@ -219,7 +219,7 @@ export function operation<
     limit: declared.limit ?? (declared.access.kind === "public" ? "checkout" : "credential"),
     idempotent: declared.method === "POST" && declared.idempotent !== false,
     conditional: declared.method === "PATCH" || declared.conditional === true,
-    secretAnswer: declared.secretResponse === true,
+    secretResponse: declared.secretResponse === true,
     handle: (app: App, call: AnyCall) =>
       // mount.ts has parsed and authorized the call by this declaration, so the cast is safe.
       declared.handle(app, call as unknown as Call<A, Path, QueryOf<Q>, z.output<B>, Result>),

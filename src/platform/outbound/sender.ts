@@ -277,7 +277,7 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
     outgoing.on("response", (response) => {
       answered = response;
       readResponse(response, limits, (result) => {
-        if ("answer" in result) end({ kind: "answer", response: result.response });
+        if ("response" in result) end({ kind: "answer", response: result.response });
         else fail(describeFailure("exchange", result.error));
       });
     });

@@ -1230,7 +1230,7 @@ eachStore("webhook deliveries", (store) => {
       (count) => count === 1,
     );
     isHanging = false;
-    await here.deliverer().endLeases();
+    await here.deliverer().takeOver();
     await here.deliver();
     expect((await here.deliveries())[0]).to.include({ status: "succeeded", attempts: 1 });
   });

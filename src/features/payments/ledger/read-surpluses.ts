@@ -53,7 +53,7 @@ export async function readSurpluses(
       const ledger = ledgers.get(payment.invoiceId) ?? [];
       const ofTransfer = byTransfer.get(payment.transferId) ?? [];
       const inputs = { status: invoice.status, terms, ledger };
-      const source = { transfer, claiming: ofTransfer };
+      const source = { transfer, payments: ofTransfer };
       const isReverted = ledger.some(({ status }) => status === "reverted");
       const surplus = surplusOf(payment, inputs, source);
       const found: PaymentSurplus = {

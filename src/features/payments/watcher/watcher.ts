@@ -68,7 +68,7 @@ export interface WatcherDeps {
     | "readmittedAt"
     | "distrust"
     | "passOver"
-    | "doubtTime"
+    | "suspectTime"
   >;
   readonly times: BlockTimes;
   /** The alarms for operators; without it, alarms appear in the log only. */

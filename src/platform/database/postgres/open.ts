@@ -89,7 +89,7 @@ export async function openPostgres(
       const outcome = await repeated(() =>
         writers.transaction(async (session) => {
           const cache = makeRowCache();
-          const transaction = { dialect: "postgres", session, kept: cache, writeMilliseconds } as const;
+          const transaction = { dialect: "postgres", session, cache, writeMilliseconds } as const;
           const written = await runWrite(transaction, context, bound);
           await insertRows("postgres", session, written.appended);
           return written;

@@ -293,7 +293,7 @@ describe("a refund", () => {
       const each = { ...payment(1, "one", 5, 100), ...changes };
       const claimed = {
         transfer: { amount: 10n, status: "orphaned" },
-        claiming: [each, ...others],
+        payments: [each, ...others],
       } as const;
       const given = { status, terms: { ...single, askedAmount }, ledger: [each, ...others] };
       return surplusInTime(each, given, claimed);
@@ -322,7 +322,7 @@ describe("a refund", () => {
     expect(inTime("open", { status: "rejected" })).to.equal(10n);
     const managed = { ...inputs, terms: { ...single, managedBy: "billing" as const } };
     const [each] = [payment(1, "one", 5, 100)];
-    const claimed = { transfer: { amount: 10n, status: "seen" }, claiming: [each] } as const;
+    const claimed = { transfer: { amount: 10n, status: "seen" }, payments: [each] } as const;
     expect(surplusInTime(each, managed, claimed)).to.equal(0n);
   });
 
