@@ -147,7 +147,11 @@ async function show(
     await printRecord(screen, shown, command);
     return;
   }
-  screen.data(summary.text);
+  const { wrap } = await import("./terminal/drawing/table.ts");
+  const { width } = screen;
+  const lines =
+    width === null ? [summary.text] : summary.text.split("\n").flatMap((line) => wrap(line, width));
+  screen.data(lines.join("\n"));
   for (const section of summary.sections) await printSection(screen, section);
 }
 

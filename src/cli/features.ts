@@ -39,9 +39,7 @@ export const commandLists = {
       (await import("../features/organizations/api.ts")).organizationsModule.operations,
     ),
   paymentLink: async () =>
-    fromOperations(
-      (await import("../features/payment-links/api.ts")).paymentLinksModule.operations,
-    ),
+    fromOperations((await import("../features/payment-links/api.ts")).paymentLinkOperations),
   platformInvoice: async () =>
     fromOperations((await import("../features/billing/api.ts")).platformInvoiceOperations),
   billing: async () => (await import("../features/billing/commands.ts")).billingCommands,

@@ -209,7 +209,7 @@ function organizationFlags(
   { organization, flags }: DeclaredCommandLine,
 ): readonly CommandFlag[] {
   if (Object.hasOwn(query, "organizationId")) {
-    const own = (flags as OwnFlags | undefined)?.["organizationId"];
+    const own = flags?.["organizationId"];
     return [own == null ? anyOrganization : { ...neededOrganization, ...own }];
   }
   if (!path.includes("{organizationId}")) return [];

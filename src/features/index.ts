@@ -17,7 +17,7 @@ import { invoicesModule } from "./invoices/api.ts";
 import { paymentsModule } from "./payments/api.ts";
 import { refundsModule } from "./refunds/api.ts";
 import { checkoutModule } from "./checkout/api.ts";
-import { paymentLinksModule } from "./payment-links/api.ts";
+import { paymentLinksModule } from "./payment-links/pages.ts";
 import { receiptsModule } from "./receipts/api.ts";
 import { billingModule } from "./billing/api.ts";
 import { exportsModule } from "./exports/api.ts";

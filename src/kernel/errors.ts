@@ -85,7 +85,11 @@ export function invalidFields(errors: readonly FieldError[]): Problem {
 }
 
 /** Creates the problem for one invalid value. A location given as text is a JSON Pointer into the body. */
-export function invalidField(location: string | FieldLocation, code: string, message: string): Problem {
+export function invalidField(
+  location: string | FieldLocation,
+  code: string,
+  message: string,
+): Problem {
   return invalidFields([
     { ...(typeof location === "string" ? { pointer: location } : location), code, message },
   ]);

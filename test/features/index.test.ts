@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 
@@ -22,17 +22,19 @@ function exportedLists(folder: string, ending: string): string[] {
 }
 
 describe("the modules of the features", () => {
+  const index = readFileSync(`${source}/index.ts`, "utf8");
+  /** The file of the module of each feature. */
+  const files = new Map(
+    [...index.matchAll(/from "\.\/([\w-]+)\/(\w+\.ts)"/g)].map(([, name, file]) => [name, file]),
+  );
+
   it("are all listed in src/features/index.ts", () => {
-    const index = readFileSync(`${source}/index.ts`, "utf8");
-    const listed = [...index.matchAll(/from "\.\/([\w-]+)\/(?:api|module)\.ts"/g)].map(
-      ([, name]) => name,
-    );
-    expect(listed).to.have.members(folders);
+    expect([...files.keys()]).to.have.members(folders);
   });
 
   it("contain every list of operations, pages, checks and metrics that their feature declares", () => {
     for (const folder of folders) {
-      const file = existsSync(`${source}/${folder}/api.ts`) ? "api.ts" : "module.ts";
+      const file = files.get(folder) ?? "";
       const module = readFileSync(`${source}/${folder}/${file}`, "utf8");
       for (const name of exportedLists(folder, "(?:Operations|Pages|Checks|Metrics)")) {
         expect(module, `${folder}/${file}`).to.match(new RegExp(`\\b${name}\\b`));

@@ -10,7 +10,11 @@ import { requireStrong } from "../../features/auth/passwords.ts";
 import { getReceiveWallet } from "../../features/billing/invoices/receive-wallet.ts";
 import { platformOrganization } from "../../features/organizations/store.ts";
 import { Problem } from "../../kernel/errors.ts";
-import { prepareSettings, entriesOf, type SettingsChange } from "../../platform/config/files/files.ts";
+import {
+  prepareSettings,
+  entriesOf,
+  type SettingsChange,
+} from "../../platform/config/files/files.ts";
 import { ConfigError, type Config, type LoadedConfig } from "../../platform/config/config.ts";
 import { createLogger, silentLogger } from "../../platform/logger/index.ts";
 import { passwordFault } from "../../platform/secrets/passwords.ts";

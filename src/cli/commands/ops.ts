@@ -15,7 +15,9 @@ type Shown = ReturnType<typeof presentOperationsStatus>;
  */
 export async function operationsStatus(terminal: Terminal, flags: Flags): Promise<void> {
   const source =
-    flags["probe"] === true ? await openProbe(terminal, flags) : await openRecorded(terminal, flags);
+    flags["probe"] === true
+      ? await openProbe(terminal, flags)
+      : await openRecorded(terminal, flags);
   try {
     const print = async (screen: Terminal) => {
       const shown = await source.read();

@@ -124,7 +124,11 @@ function positionOf(program: Program, words: readonly string[], current: string)
   return described === null ? null : { ...described, valueOf: null, takesFlags: false };
 }
 
-function commandPosition(program: Program, words: readonly string[], current: string): Position | null {
+function commandPosition(
+  program: Program,
+  words: readonly string[],
+  current: string,
+): Position | null {
   const given = new Map<string, string>();
   let command = program;
   let position = 0;

@@ -51,7 +51,8 @@ export async function checkServer(baseUrl: string, now: Instant): Promise<Server
     return { findings: [problem("base URL", message, remedy)], isClockChecked: false };
   }
   const findings = [comparePrefix(baseUrl, response)];
-  if (response.certificateEnd !== null) findings.push(judgeCertificate(response.certificateEnd, now));
+  if (response.certificateEnd !== null)
+    findings.push(judgeCertificate(response.certificateEnd, now));
   if (response.clock !== null) {
     const off = Math.abs(response.clock.server - response.clock.own);
     findings.push(judgeClock(off, `${String(Math.round(off / second))} s from that of ${baseUrl}`));

@@ -15,7 +15,13 @@ import {
 } from "../../platform/database/transfer/rows.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
 import { storeBehind, storeFile, storeName, type StoreLocation } from "../store-location.ts";
-import { fillNewStore, addressOfStore, refuseServers, type FilledStore, type FillOptions } from "./fill.ts";
+import {
+  fillNewStore,
+  addressOfStore,
+  refuseServers,
+  type FilledStore,
+  type FillOptions,
+} from "./fill.ts";
 import { describe, until } from "./make-backup.ts";
 
 const TargetNotEmpty = defineProblem({

@@ -66,7 +66,9 @@ export interface FilledStore {
 export function addressOfStore(
   location: StoreLocation,
 ): { readonly url: string } | { readonly sqliteFile: string } {
-  return location.databaseUrl === null ? { sqliteFile: storeFile(location) } : { url: location.databaseUrl };
+  return location.databaseUrl === null
+    ? { sqliteFile: storeFile(location) }
+    : { url: location.databaseUrl };
 }
 
 /** Fills a store beside the one at a location, verifies it, and then puts it there in one atomic step. */

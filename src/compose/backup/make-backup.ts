@@ -125,7 +125,9 @@ async function write(options: BackupOptions, partial: string, key: Uint8Array): 
   // The snapshot contains nothing that is later.
   const createdAt = toIso(clock.now());
   const store = await openSnapshot(
-    location.databaseUrl === null ? { sqliteFile: storeFile(location) } : { url: location.databaseUrl },
+    location.databaseUrl === null
+      ? { sqliteFile: storeFile(location) }
+      : { url: location.databaseUrl },
   );
   try {
     const description = await describe(store, location, secret);

@@ -40,7 +40,13 @@ import {
 import { exists, copyOwner } from "../../platform/database/sqlite/new-store.ts";
 import { storeFile, storeName, type StoreLocation } from "../store-location.ts";
 import { secretFor, wrongSecret } from "../store-secret.ts";
-import { fillNewStore, addressOfStore, refuseServers, type FilledStore, type FillOptions } from "./fill.ts";
+import {
+  fillNewStore,
+  addressOfStore,
+  refuseServers,
+  type FilledStore,
+  type FillOptions,
+} from "./fill.ts";
 import { syncFolder } from "./files.ts";
 import { until } from "./make-backup.ts";
 
@@ -57,7 +63,7 @@ export interface RestorePlan {
   readonly secret: ServerSecret;
   /** The secret comes from the backup, and the data folder gets it. */
   readonly bringsSecret: boolean;
-  /** The store that is replaced; null if there is none. */
+  /** The store that is replaced; null if no store exists at the location. */
   readonly former: FormerStore | null;
 }
 

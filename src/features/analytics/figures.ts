@@ -61,7 +61,11 @@ export function largestSubjects(
 }
 
 /** Sums the figures of a period by UTC day; days without figures are omitted. `key` is the start of the day. */
-export function sumByDay(reader: Reader, asked: FigureQuery, now: Instant): Promise<Sum<Instant>[]> {
+export function sumByDay(
+  reader: Reader,
+  asked: FigureQuery,
+  now: Instant,
+): Promise<Sum<Instant>[]> {
   return readSums<Instant>(reader, asked, now, "day", "", []);
 }
 

@@ -12,7 +12,7 @@ type StreamLimits = { readonly [Name in keyof typeof streamLimits]: number };
 
 /** Interval at which the sessions of open streams are compared, in milliseconds; a commit in this process is faster. */
 const compareMs = 500;
-/** The pause after a comparison is this many times as long, at most `lookMs`, so that many commits cost little. */
+/** The pause after a comparison is this many times as long, at most `compareMs`, so that many commits cost little. */
 const pauseFactor = 4;
 const pauseMsMin = 20;
 /** Interval of the event that tells the page, and proxies, that the connection is alive, in milliseconds. */

@@ -1,6 +1,12 @@
 import { basePathOf, type App } from "../../app.ts";
 import { addressGroup } from "../../http/client-address.ts";
-import { preparePage, page, type HtmlPage, type PageResponse, type PageCall } from "../../http/page.ts";
+import {
+  preparePage,
+  page,
+  type HtmlPage,
+  type PageResponse,
+  type PageCall,
+} from "../../http/page.ts";
 import { RateLimited } from "../../http/declare/problems.ts";
 import { prepareBody } from "../../http/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";

@@ -43,7 +43,10 @@ export async function lockIssuingShared(
  * Locks the organization's row until the transaction ends. It costs no further statement in a transaction that has
  * called `lockIssuingShared`.
  */
-export async function lockOrganizationShared(tx: Tx, organizationId: Id<"organization">): Promise<void> {
+export async function lockOrganizationShared(
+  tx: Tx,
+  organizationId: Id<"organization">,
+): Promise<void> {
   await tx.lockShared<IssuingStatus>(statusSql, [organizationId]);
 }
 

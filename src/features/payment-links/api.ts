@@ -1,12 +1,10 @@
 import { organization } from "../../http/declare/permissions.ts";
-import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { operation } from "../../http/declare/operation.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { AmountTooLarge, TokenNotEnabled, UnsupportedCurrency } from "../invoices/errors.ts";
 import { paymentOptionsFlag } from "../organizations/option-list.ts";
 import { NetworkNotEnabled } from "../wallets/rules.ts";
-import { paymentLinkPages } from "./pages.ts";
 import {
   createPaymentLink,
   disablePaymentLink,
@@ -24,7 +22,7 @@ import {
 
 const path = "/organizations/{organizationId}/payment-links";
 
-const paymentLinkOperations = [
+export const paymentLinkOperations = [
   operation({
     id: "listPaymentLinks",
     group: "Invoices",
@@ -151,8 +149,3 @@ const paymentLinkOperations = [
     },
   }),
 ];
-
-export const paymentLinksModule: FeatureModule = {
-  operations: paymentLinkOperations,
-  pages: paymentLinkPages,
-};

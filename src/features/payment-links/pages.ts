@@ -1,4 +1,5 @@
 import { basePathOf, type App } from "../../app.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { page, type PageResponse, type PageCall } from "../../http/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, Problem } from "../../kernel/errors.ts";
@@ -7,6 +8,7 @@ import { makeLinkPage, makePosterPage } from "../checkout/page/link-pages.ts";
 import { readLanguage } from "../checkout/page/languages.ts";
 import { AmountTooLarge, AmountTooSmall } from "../invoices/errors.ts";
 import { logoPath } from "../organizations/logos.ts";
+import { paymentLinkOperations } from "./api.ts";
 import {
   getPublicLink,
   optionPointer,
@@ -32,6 +34,12 @@ export const paymentLinkPages = [
     handle: startPayment,
   }),
 ];
+
+/** Stands beside the pages, because commands load the operations without them. */
+export const paymentLinksModule: FeatureModule = {
+  operations: paymentLinkOperations,
+  pages: paymentLinkPages,
+};
 
 /** Reasons why a payment was not started. */
 const failures = ["amount", "option", "terms", "unavailable"] as const;

@@ -1,5 +1,11 @@
 import { basePathOf, type App } from "../../app.ts";
-import { preparePage, page, type HtmlPage, type PageResponse, type PageCall } from "../../http/page.ts";
+import {
+  preparePage,
+  page,
+  type HtmlPage,
+  type PageResponse,
+  type PageCall,
+} from "../../http/page.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { makeVerifyPage, type Verification } from "../checkout/page/verify-page.ts";
 import { readLanguage } from "../checkout/page/languages.ts";

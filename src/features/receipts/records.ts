@@ -1,10 +1,5 @@
 import * as z from "zod";
-import {
-  datetime,
-  describeFields,
-  moneyText,
-  responseRecord,
-} from "../../http/declare/record.ts";
+import { datetime, describeFields, moneyText, responseRecord } from "../../http/declare/record.ts";
 
 const issued = {
   iss: z.string().meta({ description: "The base URL of the instance that signed." }),

@@ -69,7 +69,8 @@ export async function setDefaultWallet(
       .sort((one, other) => (one.position ?? 0) - (other.position ?? 0))
       .map(({ id }) => id);
     const chosen = wanted.map((id) => ({ walletId: id, status: "active" as const }));
-    if (JSON.stringify(before) === JSON.stringify(wanted)) return { network: network.id, wallets: chosen };
+    if (JSON.stringify(before) === JSON.stringify(wanted))
+      return { network: network.id, wallets: chosen };
     const at = clock.now();
     // Two wallets that exchange their positions must not have the same one in between.
     await tx.update(

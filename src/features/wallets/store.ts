@@ -320,7 +320,11 @@ export async function addressOwners(
   return new Map(rows.map(({ address, owner }) => [address, owner]));
 }
 
-export function lockOwnership(tx: Tx, family: string, identity: string): Promise<OwnershipRow | null> {
+export function lockOwnership(
+  tx: Tx,
+  family: string,
+  identity: string,
+): Promise<OwnershipRow | null> {
   return tx.lockOne(addressOwnerships, "WHERE family = $1 AND identity = $2", [family, identity]);
 }
 

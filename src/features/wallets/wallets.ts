@@ -256,10 +256,12 @@ async function takeOwnership(
   if (current.kind === "released") {
     // A released extended key continues at its index, even for a new owner, because earlier addresses were shown to
     // payers.
-    await tx.update(addressOwnerships, { organizationId, kind }, "WHERE family = $1 AND identity = $2", [
-      family,
-      identity,
-    ]);
+    await tx.update(
+      addressOwnerships,
+      { organizationId, kind },
+      "WHERE family = $1 AND identity = $2",
+      [family, identity],
+    );
     return current;
   }
   if (current.organizationId !== organizationId || current.kind !== kind) throw unavailable();

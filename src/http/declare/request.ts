@@ -240,9 +240,7 @@ function fieldErrors(
   const errors = issues
     .flatMap((issue): FieldError[] => {
       const below = (nested: readonly z.core.$ZodIssue[]) =>
-        fieldErrors(nested, valueAt(input, issue.path), (path) =>
-          locate([...issue.path, ...path]),
-        );
+        fieldErrors(nested, valueAt(input, issue.path), (path) => locate([...issue.path, ...path]));
       switch (issue.code) {
         case "unrecognized_keys":
           return issue.keys.map((key) => ({

@@ -147,7 +147,11 @@ function authorize(
 }
 
 /** Names the scopes or the role that would do, and those that the caller has. */
-function missing(membership: MembershipAccess, principal: Principal, permission: Permission): string {
+function missing(
+  membership: MembershipAccess,
+  principal: Principal,
+  permission: Permission,
+): string {
   const rule = permissions[permission];
   return principal.type === "api_key"
     ? keyRefusal(rule, principal.scopes)

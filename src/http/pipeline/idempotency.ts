@@ -157,7 +157,9 @@ async function findStored(
   if (row === null) return null;
   const [fingerprint, target] = row.fingerprint.split(targetMark);
   if (fingerprint !== request.fingerprint) throw keyReused(request, target);
-  const body = row.isSealed ? openWithPhrase(phraseOf(key, request), row.body, keyDigest) : row.body;
+  const body = row.isSealed
+    ? openWithPhrase(phraseOf(key, request), row.body, keyDigest)
+    : row.body;
   return { status: row.status, body };
 }
 
@@ -190,7 +192,9 @@ function store(
     claim: keyDigest,
     fingerprint: `${fingerprint}${targetMark}${target}`,
     status: response.status,
-    body: isSecret ? sealWithPhrase(phraseOf(key, request), response.body, keyDigest) : response.body,
+    body: isSecret
+      ? sealWithPhrase(phraseOf(key, request), response.body, keyDigest)
+      : response.body,
     isSealed: isSecret,
     createdAt: clock.now(),
   });

@@ -147,7 +147,8 @@ function send(ctx: Exchange, operation: Operation, response: Rendered): void {
     ctx.status = response.status;
     return;
   }
-  if (hasEntityTag(operation)) ctx.set("ETag", (response.tag ??= tagOfResponse(operation, response.body)));
+  if (hasEntityTag(operation))
+    ctx.set("ETag", (response.tag ??= tagOfResponse(operation, response.body)));
   if (operation.secretResponse) ctx.state.isSecret = true;
   if (response.forms !== undefined) ctx.state.forms = response.forms;
   ctx.status = response.status;

@@ -225,9 +225,7 @@ export function createResolve({ servers, timeoutMs = queryTimeoutMs }: ResolvePa
     const resolver = new Resolver({ timeout: timeoutMs, tries: queryTries });
     if (servers !== undefined) resolver.setServers(servers);
     const replies = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-    const addresses = replies.flatMap((reply) =>
-      reply.status === "fulfilled" ? reply.value : [],
-    );
+    const addresses = replies.flatMap((reply) => (reply.status === "fulfilled" ? reply.value : []));
     if (addresses.length > 0) return addresses;
     const silent = replies.some(
       (reply) => reply.status === "rejected" && errorCode(reply.reason) === "ETIMEOUT",

@@ -7,7 +7,14 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import type { Clock } from "../../kernel/clock.ts";
-import { excerptText, head, parseRetryAfter, readResponse, statusOf, type ReceiverResponse } from "./response.ts";
+import {
+  excerptText,
+  head,
+  parseRetryAfter,
+  readResponse,
+  statusOf,
+  type ReceiverResponse,
+} from "./response.ts";
 import { describeFailure, oddityOf, type Failure, type Phase } from "./failure.ts";
 import { isRefused, parseTarget, type Guard, type Target } from "./guard.ts";
 
@@ -256,7 +263,10 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       const status = answered?.statusCode ?? statusOf(Buffer.concat(received));
       if (oddity === null || status === null) return;
       const empty = { status, retryAfter: undefined, excerpt: new Uint8Array() };
-      end({ kind: "answer", response: { ...(answered === null ? empty : head(answered)), oddity } });
+      end({
+        kind: "answer",
+        response: { ...(answered === null ? empty : head(answered)), oddity },
+      });
       outgoing.destroy();
     }
 

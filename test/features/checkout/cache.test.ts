@@ -2,7 +2,11 @@
 import { expect } from "chai";
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
 import { walletOriginsOf } from "../../../src/features/checkout/checkouts.ts";
-import { checkoutReads, makeCheckoutCache, viewCheckout } from "../../../src/features/checkout/cache.ts";
+import {
+  checkoutReads,
+  makeCheckoutCache,
+  viewCheckout,
+} from "../../../src/features/checkout/cache.ts";
 import type { StoredCheckout } from "../../../src/features/checkout/store.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import {

@@ -4,7 +4,12 @@ import { hour, minute, second, toIso, type Instant } from "../../../kernel/clock
 import { Problem } from "../../../kernel/errors.ts";
 import { formatMoney, money, tokenAsset } from "../../../kernel/money/money.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
-import { unverifiedHead, headBroken, oldestUnsealed, readHead } from "../../../platform/audit/head.ts";
+import {
+  unverifiedHead,
+  headBroken,
+  oldestUnsealed,
+  readHead,
+} from "../../../platform/audit/head.ts";
 import { readBackupRecord, type BackupRecord } from "../../../platform/backup/history.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { countOpenAlarms, storedProviders } from "../../../platform/chain/state/provider-health.ts";

@@ -234,7 +234,7 @@ const readAllowance = 10 * minute;
 
 /**
  * Stores a heartbeat. After downtime, extends the due date of each unpaid platform invoice by the time during which it
- * could not be paid, plus `readingTime`. Returns the length of the downtime in milliseconds, otherwise 0.
+ * could not be paid, plus `readAllowance`. Returns the length of the downtime in milliseconds, otherwise 0.
  */
 export async function recordHeartbeat({ db, clock }: App, context: WriteContext): Promise<number> {
   const seen = await db.findOne(billingState, "");

@@ -134,7 +134,7 @@ export async function* rehearsedEvents(
   // All ids have prefixes of equal length; the rest sorts by creation.
   const read = (after: string) =>
     reader.all<Entry>(
-      `SELECT place AS "place", at AS "at", organization_id AS "organizationId", event AS "event",
+      `SELECT place AS "cursor", at AS "at", organization_id AS "organizationId", event AS "event",
          changes AS "changes" FROM (${entries}) AS entries ${own}
        ORDER BY place LIMIT ${String(pageSize)}`,
       [`aud_${after}`, `evt_${after}`, ...values],

@@ -95,12 +95,7 @@ function chooseWords(session: CheckoutSession, text: Catalogue): StateWords {
       return enteredWords(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
     case "partly_paid": {
       if (isSearchedFor(session)) {
-        return [
-          "working",
-          text.lookingHeadline,
-          text.partlyArrived,
-          ...searchSteps(session, text),
-        ];
+        return ["working", text.lookingHeadline, text.partlyArrived, ...searchSteps(session, text)];
       }
       const { partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse } = text;
       if (session.notices.includes("payment_reverted")) {

@@ -143,7 +143,7 @@ async function withUse(tx: Tx, bands: readonly Band[]): Promise<FullBand[]> {
     most: range.base + range.cap,
   }));
   const rows = await tx.all<{ index: number; held: number }>(
-    `SELECT given.place AS place, (
+    `SELECT given.place AS "index", (
        SELECT count(*) FROM holds WHERE network = given.network AND address = given.address
          AND token = given.token AND amount >= given.least AND amount <= given.most
          AND released_at IS NULL

@@ -240,7 +240,7 @@ const heldAmountsSql = forEachDialect((dialect) => {
   const candidate = listedTexts(dialect, "given.candidates", "candidate");
   // Stored amounts are padded with zeros. The candidates are sent without them, because there are many.
   const amount = withZeros(dialect, candidate.value, encodeAmount(0n).length);
-  return `SELECT given.place AS place, ${nearHold} AS near,
+  return `SELECT given.place AS "index", ${nearHold} AS near,
     CASE WHEN (
       SELECT ranged.amount FROM holds AS ranged
       WHERE ${liveAt("ranged")} AND ranged.amount >= given.near_least AND ranged.amount <= given.near_most

@@ -175,7 +175,9 @@ function firstFree(
  * credential entered the price, and the amount could be hit on purpose or by chance (docs/decisions/0056).
  */
 function needsDecision({ enteredAtLink, range }: AmountSearch, unpaidOfLink: number): boolean {
-  return enteredAtLink !== null && (amountsIn(range) <= wideBandLeast || unpaidOfLink >= enteredMax);
+  return (
+    enteredAtLink !== null && (amountsIn(range) <= wideBandLeast || unpaidOfLink >= enteredMax)
+  );
 }
 
 /** Searches for a gap, and recycles amounts of dead invoices if no gap is left. */

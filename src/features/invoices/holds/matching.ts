@@ -124,7 +124,8 @@ export function exactMatches(
     if (rule === "exact_amount" && matches.has(held.key)) continue;
     const { invoiceId, organizationId } = held;
     const match = { invoiceId, organizationId, rule } as const;
-    const objection = rule === "exact_amount" ? amountObjection(held) : addressObjection(held, asked);
+    const objection =
+      rule === "exact_amount" ? amountObjection(held) : addressObjection(held, asked);
     matches.set(held.key, objection === null ? match : { ...match, objection });
   }
   return matches;
@@ -140,7 +141,13 @@ function addressObjection(
   return isClear ? null : "reused_address";
 }
 
-function amountObjection({ former, needsDecision, above, below, uncertain }: ExactRow): MatchObjection | null {
+function amountObjection({
+  former,
+  needsDecision,
+  above,
+  below,
+  uncertain,
+}: ExactRow): MatchObjection | null {
   if (former !== null) return "ambiguous_amount";
   if (uncertain === 1) return "order_unknown";
   if (needsDecision === 1) return "entered_amount";

@@ -126,7 +126,10 @@ async function lockWalletsShared(
   return (issuable) => locked.get(issuable) ?? [];
 }
 
-function returnsToAllowedOrigin({ redirectUrl }: InvoiceRow, { allowedOrigins }: IssuePlan): boolean {
+function returnsToAllowedOrigin(
+  { redirectUrl }: InvoiceRow,
+  { allowedOrigins }: IssuePlan,
+): boolean {
   return redirectUrl === null || mayReturnTo(allowedOrigins, redirectUrl);
 }
 

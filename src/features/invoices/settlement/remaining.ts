@@ -83,7 +83,13 @@ async function holdRest(
   const request = {
     invoiceId,
     mark,
-    search: searchAmount(target, rest, token, { holder: invoiceId, enteredAtLink }, app.randomBytes),
+    search: searchAmount(
+      target,
+      rest,
+      token,
+      { holder: invoiceId, enteredAtLink },
+      app.randomBytes,
+    ),
     leastOf: () => least,
     startsAt: at,
     endsAt: terms.lateUntil,

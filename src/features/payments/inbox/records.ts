@@ -216,7 +216,10 @@ export interface ClaimView {
   readonly payments: readonly PaymentRow[];
 }
 
-export function dispositionOfTransfer({ status, disposition }: TransferRow): MerchantTransferStatus {
+export function dispositionOfTransfer({
+  status,
+  disposition,
+}: TransferRow): MerchantTransferStatus {
   return status === "orphaned" ? "reverted" : disposition;
 }
 

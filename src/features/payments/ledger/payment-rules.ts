@@ -165,7 +165,10 @@ interface ComputedLedger {
  * the settlement amount of all, so that they add up to the invoice's paid amount to the last unit, in whatever tokens
  * they are (docs/decisions/0042). A payment that does not count is worth its amount alone: nothing is rounded for it.
  */
-export function computeLedger(payments: readonly PaymentRow[], terms: PayableTerms): ComputedLedger {
+export function computeLedger(
+  payments: readonly PaymentRow[],
+  terms: PayableTerms,
+): ComputedLedger {
   const inOrder = payments.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const seen = shareOfPayments(inOrder.filter(isCounted), terms);
   let before = noShare;

@@ -71,7 +71,11 @@ export function surplusInTime(
   source: PaymentSource,
 ): bigint {
   const inTimeLedger = ledger.map(inTime);
-  const inputs = { status: isPayable(status) ? ("paid" as const) : status, terms, ledger: inTimeLedger };
+  const inputs = {
+    status: isPayable(status) ? ("paid" as const) : status,
+    terms,
+    ledger: inTimeLedger,
+  };
   const transfer = { ...source.transfer, status: "seen" as const };
   // The merchant decides about a payment in review, however long one waits.
   if (isPayable(status) && inTime(payment).status === "review") return 0n;

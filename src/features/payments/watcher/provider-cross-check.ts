@@ -245,9 +245,7 @@ async function assertOneChain(
   if (!isOther || other === null) return;
   const [block] = await other.blocks([end.height]);
   if (block?.hash === end.hash) return;
-  throw new ReplyDropped(
-    `the final blocks of ${provider} differ from those that were read before`,
-  );
+  throw new ReplyDropped(`the final blocks of ${provider} differ from those that were read before`);
 }
 
 /** Reads one range from one provider and enters the listed transfers that are not on record. */

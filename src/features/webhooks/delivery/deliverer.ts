@@ -135,7 +135,8 @@ export function createDeliverer(
   return {
     name: workerName,
     everyMs,
-    takeOver: () => app.db.write(context, async (tx) => void (await endDeliveryLeases(tx, app.clock.now()))),
+    takeOver: () =>
+      app.db.write(context, async (tx) => void (await endDeliveryLeases(tx, app.clock.now()))),
     run: () => run(state),
     idle: () => state.open.idle(),
     drained: () => close(state),

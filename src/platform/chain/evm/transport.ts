@@ -220,12 +220,7 @@ function redirectOf(target: Target, { status, headers }: FetchResponse): string 
   return `it redirects to ${to}, which is not followed: configure the URL that it means`;
 }
 
-function outcome<T>(
-  endpoint: Endpoint,
-  target: Target,
-  call: Call<T>,
-  reply: Reply,
-): RpcResult<T> {
+function outcome<T>(endpoint: Endpoint, target: Target, call: Call<T>, reply: Reply): RpcResult<T> {
   if ("error" in reply) {
     const request = { status: 200, isAboutLogs: call.method === "eth_getLogs" };
     return { ok: false, error: refusal({ endpoint, target }, reply.error, request, null) };

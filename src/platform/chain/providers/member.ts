@@ -55,7 +55,7 @@ export interface PoolMember {
   /** Since when it has failed or been excluded; null if its last call succeeded. */
   unusableSince(): Instant | null;
   /**
-   * Calls the provider, after its chain id was checked, and records the outcome. `isAnswer` selects errors that say
+   * Calls the provider, after its chain id was checked, and records the outcome. `isReply` selects errors that say
    * nothing about the provider.
    */
   ask<T>(
@@ -117,7 +117,11 @@ interface State extends PoolDeps, PooledProvider {
   readmittedAt: Instant;
 }
 
-export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, position: number): PoolMember {
+export function makePoolMember(
+  deps: PoolDeps,
+  pooled: PooledProvider,
+  position: number,
+): PoolMember {
   const { clock, random } = deps;
   const calls = makeCallRecord(clock, random);
   const quarantine = makeQuarantine(clock);

@@ -183,7 +183,9 @@ async function replaceRows(
   before: readonly StoredReading[],
   after: readonly StoredReading[],
 ): Promise<void> {
-  const unchanged = new Set(before.map(keyOf).filter((key) => after.some((row) => keyOf(row) === key)));
+  const unchanged = new Set(
+    before.map(keyOf).filter((key) => after.some((row) => keyOf(row) === key)),
+  );
   const gone = before.filter((row) => !unchanged.has(keyOf(row)));
   const added = after.filter((row) => !unchanged.has(keyOf(row)));
   await tx.deleteMany(

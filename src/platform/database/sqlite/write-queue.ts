@@ -211,7 +211,11 @@ async function commit(store: Store, done: readonly Done[]): Promise<void> {
   }
 }
 
-function transactionOn({ writeMilliseconds }: Store, session: Session, cache: RowCache): OpenTransaction {
+function transactionOn(
+  { writeMilliseconds }: Store,
+  session: Session,
+  cache: RowCache,
+): OpenTransaction {
   return { dialect: "sqlite", session, cache, writeMilliseconds };
 }
 

@@ -1,7 +1,7 @@
 import { defineProblem } from "../../../kernel/errors.ts";
 import type { Database, Reader } from "../database.ts";
 
-/** The store that a new one replaces; null if there is none. */
+/** The store that a new one replaces; null if no store exists. */
 export type FormerContent = Reader | "damaged" | null;
 
 /** A store that is being filled beside the current one, which stays unchanged until `replace`. */

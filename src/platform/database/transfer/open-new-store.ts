@@ -1,7 +1,7 @@
 import type { StoreLogger } from "../database.ts";
 import type { NewStore } from "./new-store.ts";
 
-/** Creates an empty store beside a store. One that a killed process left is removed. Only one can exist per store. */
+/** Creates an empty store beside a store, after it removed that of a killed process. Only one can exist per store. */
 export async function openNewStore(
   location: { readonly url: string } | { readonly sqliteFile: string },
   logger: StoreLogger,

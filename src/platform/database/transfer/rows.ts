@@ -69,9 +69,9 @@ export function statementsOf({ up }: Pick<Migration, "up">): readonly string[] {
 }
 
 const columnsOf: Readonly<Record<Dialect, string>> = {
-  sqlite: `SELECT name AS "name", type AS "type", pk AS "place" FROM pragma_table_info($1) ORDER BY cid`,
+  sqlite: `SELECT name AS "name", type AS "type", pk AS "position" FROM pragma_table_info($1) ORDER BY cid`,
   postgres: `SELECT CAST(attname AS text) AS "name", format_type(atttypid, NULL) AS "type",
-      coalesce(array_position(CAST(indkey AS smallint[]), attnum) + 1, 0) AS "place"
+      coalesce(array_position(CAST(indkey AS smallint[]), attnum) + 1, 0) AS "position"
     FROM pg_attribute LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary
     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
 };

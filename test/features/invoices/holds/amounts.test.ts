@@ -196,7 +196,10 @@ describe("the amounts that distinguish invoices of one price", () => {
   it("are counted at every hold of a small range, and at a sample of a large one", () => {
     const occasions = (base: bigint) => {
       const range = amountRange(base, peggedToken(6));
-      const amounts = Array.from({ length: Number(amountsIn(range)) }, (_, at) => base + BigInt(at));
+      const amounts = Array.from(
+        { length: Number(amountsIn(range)) },
+        (_, at) => base + BigInt(at),
+      );
       return amounts.filter((amount) => isOccasionToCount(range, amount)).length;
     };
     expect(occasions(100_000n)).to.equal(1_001);

@@ -205,7 +205,8 @@ describe("the surplus of a payment", () => {
       claiming: readonly SurplusPayment[],
       transfer: { readonly amount: bigint; readonly status: "seen" | "orphaned" },
       status: SurplusInputs["status"] = "open",
-    ) => surplusOf(each, { status, terms: single, ledger: [each] }, { transfer, payments: claiming });
+    ) =>
+      surplusOf(each, { status, terms: single, ledger: [each] }, { transfer, payments: claiming });
     const seen = (amount: bigint) => ({ amount, status: "seen" }) as const;
     expect(of(rejected, [rejected], seen(10n))).to.equal(10n);
     expect(of(rejected, [rejected], seen(30n))).to.equal(10n);

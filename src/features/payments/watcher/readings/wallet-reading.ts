@@ -193,7 +193,11 @@ async function readOn(self: State, guard: LeaseGuard, progress: Progress): Promi
  * Asks the providers for the first block of a range after its reading failed. Stores a gap if every configured one
  * refuses it: a provider that does not answer may have it.
  */
-async function isRefused(self: State, guard: LeaseGuard, { from, to }: BlockRange): Promise<boolean> {
+async function isRefused(
+  self: State,
+  guard: LeaseGuard,
+  { from, to }: BlockRange,
+): Promise<boolean> {
   const { db, clock, network, pace, providers } = self;
   let end = from;
   let refusals: readonly ProviderRefusal[] = [];
