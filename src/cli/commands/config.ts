@@ -67,8 +67,8 @@ function providerWarnings({ networks }: Config): string[] {
     .filter(({ kind, endpoints }) => !kind.isSimulated && endpoints.length < 2)
     .map(
       ({ id, title }) =>
-        `${networkVariable(id, networkSettings.rpcUrls)} configures only one provider for ${title}: a payment that it ` +
-        "omits is found only if it reports it later. Add a second provider.",
+        `${title} has only one provider: a payment that it omits is found only if it reports it later. Add a second ` +
+        `one in ${networkVariable(id, networkSettings.rpcUrls)}, or in the network table.`,
     );
 }
 

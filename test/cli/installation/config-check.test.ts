@@ -10,9 +10,7 @@ describe("till config check", () => {
     const alone = await store.till(["config", "check"], { env });
     expect(alone.code).to.equal(0);
     expect(alone.stderr).to.include("The settings are valid");
-    expect(alone.stderr).to.include(
-      "Warning: TILL_TRON_RPC_URLS configures only one provider for TRON",
-    );
+    expect(alone.stderr).to.include("Warning: TRON has only one provider");
     expect(alone.stderr).not.to.include("Base");
     const { warnings } = (await store.json(["config", "check"], { env })) as {
       warnings: readonly string[];

