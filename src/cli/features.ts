@@ -9,8 +9,11 @@ async function fromOperations(operations: readonly Operation[] = []): Promise<re
 
 /** The commands of all features, in the order of the help. Each list is loaded when one of its commands runs. */
 export const commandLists = {
-  adminOperation: async () =>
-    fromOperations((await import("../features/admin/api.ts")).adminModule.operations),
+  adminOperation: async () => {
+    const { listAuditLogsOperation, oversightOperations } =
+      await import("../features/admin/oversight-api.ts");
+    return fromOperations([...oversightOperations, listAuditLogsOperation]);
+  },
   admin: async () => (await import("../features/admin/commands.ts")).adminCommands,
   user: async () => (await import("../features/auth/commands.ts")).userCommands,
   customer: async () =>
@@ -27,9 +30,9 @@ export const commandLists = {
   endpoint: async () =>
     fromOperations((await import("../features/webhooks/api.ts")).webhooksModule.operations),
   webhook: async () => (await import("../features/webhooks/commands.ts")).webhookCommands,
-  transfer: async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
   paymentOperation: async () =>
-    fromOperations((await import("../features/payments/api.ts")).paymentsModule.operations),
+    fromOperations((await import("../features/payments/api.ts")).paymentOperations),
+  transfer: async () => (await import("../features/payments/inbox/commands.ts")).transferCommands,
   receipt: async () => (await import("../features/receipts/commands.ts")).receiptCommands,
   refundOperation: async () =>
     fromOperations((await import("../features/refunds/api.ts")).refundsModule.operations),

@@ -43,6 +43,9 @@ function commandOf(operation: Operation, cli: DeclaredCommandLine): Command {
     if (operation.method === "PATCH") requireChange(values, call);
   };
   const { confirm, look, ...rest } = cli;
+  if (cli.organization === "found" && kindOfParameter(nameOfFound(operation, values)) === null) {
+    throw new Defect(`${operation.id}: no argument is the id of an object with an organization`);
+  }
   return command({
     ...rest,
     summary: cli.summary ?? operation.summary,
@@ -180,8 +183,9 @@ function requireChange(values: readonly Value[], call: CommandCall): void {
 function requireVersion(current: unknown, looked: Looked | null): void {
   if (looked?.version === undefined) return;
   if ((current as { readonly version?: number }).version === looked.version) return;
+  const again = looked.again === undefined ? "" : ` with ${looked.again}`;
   throw new PreconditionFailed(
-    "It was changed after the question. Look at it again, then repeat the command.",
+    `It was changed after the question. Look at it again${again}, then repeat the command.`,
   );
 }
 
@@ -210,7 +214,8 @@ function organizationFlags(
 ): readonly CommandFlag[] {
   if (Object.hasOwn(query, "organizationId")) {
     const own = flags?.["organizationId"];
-    return [own == null ? anyOrganization : { ...neededOrganization, ...own }];
+    if (own === null) return [];
+    return [{ ...(own?.isNeededIf === undefined ? anyOrganization : neededOrganization), ...own }];
   }
   if (!path.includes("{organizationId}")) return [];
   if (organization === undefined) return [neededOrganization];
@@ -231,12 +236,17 @@ async function organizationOf(
     return given as Id<"organization"> | undefined;
   }
   const { findKnown } = await import("./known/known-values.ts");
-  const named = values.find(({ argument }) => argument !== null);
-  const name = pathNames(operation).at(-1) ?? named?.name ?? "";
+  const name = nameOfFound(operation, values);
   const kind = kindOfParameter(name);
   const known = kind === null ? null : await findKnown(app.db, kind, call.argument(name));
   if (known?.owner == null) throw notFound();
   return known.owner as Id<"organization">;
+}
+
+/** Returns the argument that names the object whose organization is found. */
+function nameOfFound(operation: Operation, values: readonly Value[]): string {
+  const named = values.find(({ argument }) => argument !== null);
+  return pathNames(operation).at(-1) ?? named?.name ?? "";
 }
 
 function valuesOf(operation: Operation, cli: DeclaredCommandLine): readonly Value[] {

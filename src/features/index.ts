@@ -14,7 +14,7 @@ import { eventsModule } from "./events/api.ts";
 import { usageModule } from "./usage/api.ts";
 import { ratesModule } from "./rates/api.ts";
 import { invoicesModule } from "./invoices/api.ts";
-import { paymentsModule } from "./payments/api.ts";
+import { paymentsModule } from "./payments/worker.ts";
 import { refundsModule } from "./refunds/api.ts";
 import { checkoutModule } from "./checkout/api.ts";
 import { paymentLinksModule } from "./payment-links/pages.ts";

@@ -291,4 +291,29 @@ describe("The command of an operation", () => {
     );
     expect(() => commandOf({ body: z.array(z.string()) })).to.throw("the body of tryCustomer");
   });
+
+  it("always sends a value of the declaration, for which it has no flag", async () => {
+    const body = z.strictObject({ decision: z.enum(["yes", "no"]), note: z.string().optional() });
+    const approve = commandOf({ body }, { decision: { value: "yes" } });
+    expect(flagsOf(approve)).to.deep.equal(["--organization <organization>", "--note <text>"]);
+    expect((await called(approve, { note: "A" })).body).to.deep.equal({
+      decision: "yes",
+      note: "A",
+    });
+  });
+
+  it("takes all organizations unless a flag of the declaration needs one", () => {
+    const query = { organizationId: z.string().optional(), status: z.string().optional() };
+    const all = commandOf({ query });
+    const worded = commandOf({ query }, { organizationId: { description: "only of this one" } });
+    const needed = commandOf({ query }, { organizationId: { isNeededIf: () => true } });
+    const left = commandOf({ query }, { organizationId: null });
+    const organizationFlag = (command: Command) =>
+      command.flags.find(({ flags }) => flags.startsWith("--organization"));
+    expect(organizationFlag(all)).not.to.have.property("isNeededOrganization");
+    expect(organizationFlag(worded)).to.include({ description: "only of this one" });
+    expect(organizationFlag(worded)).not.to.have.property("isNeededOrganization");
+    expect(organizationFlag(needed)).to.include({ isNeededOrganization: true });
+    expect(organizationFlag(left)).to.equal(undefined);
+  });
 });

@@ -72,9 +72,9 @@ export async function withFolderLocked<T>(
 }
 
 function describePlan(terminal: Terminal, config: Config, { manifest, former }: RestorePlan): void {
-  const formerStore = former?.isReadable === true ? "it" : "it, which is damaged,";
+  const formerInWords = former?.isReadable === true ? "it" : "it, which is damaged,";
   terminal.talk(
-    `${storeName(config)} will be replaced by the backup of ${manifest.createdAt}; ${formerStore} is kept beside it.`,
+    `${storeName(config)} will be replaced by the backup of ${manifest.createdAt}; ${formerInWords} is kept beside it.`,
   );
 }
 

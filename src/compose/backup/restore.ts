@@ -4,7 +4,7 @@ import { restoredKeys, type RestoredKey } from "../../features/api-keys/store.ts
 import { endAllSessions } from "../../features/auth/store.ts";
 import { returnedMembers, type ReturnedMember } from "../../features/members/store.ts";
 import { platformOrganizationId } from "../../features/organizations/store.ts";
-import { requireDecisions } from "../../features/invoices/holds/addresses.ts";
+import { leaveToMerchants } from "../../features/invoices/holds/addresses.ts";
 import { continueIndexes, spendBackedUp } from "../../features/wallets/after-restore.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -176,7 +176,7 @@ async function preventAddressReuse(tx: Tx): Promise<void> {
   // Stores of earlier migration levels do not have the columns, and their programs gave no address twice.
   if ((await currentVersion(tx)) < newestVersion) return;
   await spendBackedUp(tx);
-  await requireDecisions(tx);
+  await leaveToMerchants(tx);
 }
 
 async function findFormer(location: StoreLocation, clock: Clock): Promise<FormerStore | null> {

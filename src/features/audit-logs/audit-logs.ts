@@ -56,7 +56,7 @@ export async function listAllAuditLogs(
 }
 
 /**
- * Seals pending entries and verifies the whole chain. `kept` is a head that was stored elsewhere, such as `12:9f86…`;
+ * Seals pending entries and verifies the whole chain. `saved` is a head that was stored elsewhere, such as `12:9f86…`;
  * a malformed one is a 400.
  */
 export async function verifyAuditLog(

@@ -2,7 +2,6 @@ import type * as z from "zod";
 import type { App } from "../../app.ts";
 import { section, type CommandCall } from "../../http/declare/command.ts";
 import { organization } from "../../http/declare/permissions.ts";
-import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { operation } from "../../http/declare/operation.ts";
 import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
@@ -21,7 +20,6 @@ import {
   TransferNotCreditable,
   TransferReverted,
 } from "./errors.ts";
-import { pruneClaims } from "./hash-claims/retention.ts";
 import { allocateTransfer, ignoreTransfer, unignoreTransfer } from "./inbox/allocation.ts";
 import {
   AllocateTransferRequest,
@@ -34,8 +32,6 @@ import {
 import { restOf } from "./inbox/allocation-rules.ts";
 import { waitingReasonWords } from "./inbox/status.ts";
 import { getTransfer, listTransfers, ownerOfTransfer } from "./inbox/transfers.ts";
-import { paymentChecks } from "./ledger/checks.ts";
-import { inboxMetrics, networkMetrics, providerMetrics } from "./networks/metrics.ts";
 import { getPayment, listPayments } from "./payments.ts";
 import {
   PaymentListRecord,
@@ -46,7 +42,6 @@ import {
   ReversePaymentRequest,
   type PaymentView,
 } from "./records.ts";
-import { makeWatchWorkers } from "./worker.ts";
 
 /** The columns of a payment after a decision, in a terminal. */
 const columns = ["id", "invoiceId", "amount tokenSymbol", "status", "transactionHash"] as const;
@@ -170,7 +165,7 @@ async function readAllocations(
   return parts.map(({ invoiceId, amount }) => ({ invoiceId, amount: amount ?? rest }));
 }
 
-const paymentOperations = [
+export const paymentOperations = [
   operation({
     id: "listPayments",
     group: "Payments",
@@ -456,11 +451,3 @@ const paymentOperations = [
     },
   }),
 ];
-
-export const paymentsModule: FeatureModule = {
-  operations: paymentOperations,
-  checks: paymentChecks,
-  workers: makeWatchWorkers,
-  prunings: { "prune claims": pruneClaims },
-  metrics: (app) => [networkMetrics(app), providerMetrics(app), inboxMetrics(app)],
-};

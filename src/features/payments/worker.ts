@@ -1,8 +1,13 @@
 import type { App } from "../../app.ts";
+import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { second } from "../../kernel/clock.ts";
 import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import { sweepDeadlines } from "../invoices/settlement/settlement.ts";
+import { paymentOperations } from "./api.ts";
+import { pruneClaims } from "./hash-claims/retention.ts";
+import { paymentChecks } from "./ledger/checks.ts";
+import { inboxMetrics, networkMetrics, providerMetrics } from "./networks/metrics.ts";
 import { networkReadersOf, type NetworkReader } from "./networks/readers.ts";
 import { watchWorkerName } from "./wake.ts";
 import type { LeaseGuard } from "./watcher/recorder.ts";
@@ -80,3 +85,12 @@ async function examine(app: App, reader: WorkedReader, guard: LeaseGuard): Promi
   const hasRefunds = await app.hooks.examineRefunds(app, reader, guard);
   return hasClaims || hasRefunds;
 }
+
+/** Stands beside the workers, because commands load the operations without them. */
+export const paymentsModule: FeatureModule = {
+  operations: paymentOperations,
+  checks: paymentChecks,
+  workers: makeWatchWorkers,
+  prunings: { "prune claims": pruneClaims },
+  metrics: (app) => [networkMetrics(app), providerMetrics(app), inboxMetrics(app)],
+};

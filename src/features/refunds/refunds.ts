@@ -39,7 +39,6 @@ import { unexamined } from "./verification/evidence.ts";
 
 /** A payment as a person needs it before a refund. */
 interface PaymentToRefund {
-  readonly organizationId: Id<"organization">;
   readonly invoiceId: Id<"invoice">;
   readonly status: string;
   /** In the token, as decimal text. */
@@ -86,9 +85,9 @@ export async function getPaymentToRefund(
   paymentId: Id<"payment">,
 ): Promise<PaymentToRefund> {
   const { payment } = await getAnyPayment(app, paymentId);
-  const { organizationId, invoiceId, status, token, tokenDecimals, amount, network } = payment;
+  const { invoiceId, status, token, tokenDecimals, amount, network } = payment;
   const paid = formatMoney(money(amount, tokenAsset(token, tokenDecimals)));
-  return { organizationId, invoiceId, status, amount: paid, tokenSymbol: token, network };
+  return { invoiceId, status, amount: paid, tokenSymbol: token, network };
 }
 
 /**

@@ -72,7 +72,7 @@ export const wallets = table(
 type DerivedState = "held" | "free" | "spent";
 
 /**
- * Ownership of addresses and extended keys within an address family. A claim outlives its wallet: a `released` address
+ * Ownership of addresses and extended keys within an address family. An ownership outlives its wallet: a `released` address
  * can be registered again, but no extended key assigns it to an invoice as a fresh address.
  */
 export const addressOwnerships = table(

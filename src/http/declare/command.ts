@@ -179,6 +179,8 @@ export interface Looked<Shown = never> {
   readonly ids?: ReadonlySet<string>;
   /** Version of the subject, for `handle` to refuse a write of which the question described an earlier version. */
   readonly version?: number;
+  /** The command that shows the subject anew. */
+  readonly again?: string;
 }
 
 /** Somebody at a terminal. */

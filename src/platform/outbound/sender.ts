@@ -124,7 +124,7 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
         return { kind: "failure", failure: { kind: "blocked", message: vetted.message } };
       }
     }
-    const { kept: pooled, fresh } = target.secure ? agents.https : agents.http;
+    const { pooled, fresh } = target.secure ? agents.https : agents.http;
     const parts = { guard, limits, target, headers: request.headers, body: request.body, ended };
     const first = await exchange({ ...parts, agent: pooled });
     return first.kind === "stale" ? exchange({ ...parts, agent: fresh }) : first;
@@ -148,7 +148,7 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
       });
       const now = clock.now();
       const durationMs = Math.max(0, now - startedAt);
-      if (result.kind !== "answer") {
+      if (result.kind !== "response") {
         const failure = result.kind === "stale" ? closedWithoutResponse : result.failure;
         return { outcome: "error", ...failure, durationMs };
       }
@@ -165,7 +165,7 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
     close() {
       isClosed = true;
       for (const ending of inFlight) ending.abort(stopping);
-      for (const { kept: pooled, fresh } of Object.values(agents)) {
+      for (const { pooled, fresh } of Object.values(agents)) {
         pooled.destroy();
         fresh.destroy();
       }
@@ -186,14 +186,14 @@ function createAgents(limits: SenderLimits, ca: string | undefined) {
   // Set explicitly, so that no environment variable can disable verification.
   const tls = { ...tcp, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
   return {
-    http: { kept: new HttpAgent({ ...tcp, ...pooling }), fresh: new HttpAgent(tcp) },
-    https: { kept: new HttpsAgent({ ...tls, ...pooling }), fresh: new HttpsAgent(tls) },
+    http: { pooled: new HttpAgent({ ...tcp, ...pooling }), fresh: new HttpAgent(tcp) },
+    https: { pooled: new HttpsAgent({ ...tls, ...pooling }), fresh: new HttpsAgent(tls) },
   };
 }
 
 /** `stale`: a kept-alive connection was closed before any response, so a new one may be tried. */
 type ExchangeResult =
-  | { readonly kind: "answer"; readonly response: ReceiverResponse }
+  | { readonly kind: "response"; readonly response: ReceiverResponse }
   | { readonly kind: "failure"; readonly failure: Failure }
   | { readonly kind: "stale" };
 
@@ -243,7 +243,7 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       outgoing.socket?.off("data", onData);
       resolve(result);
       // After a complete response the connection returns to the agent.
-      if (result.kind !== "answer") outgoing.destroy();
+      if (result.kind !== "response") outgoing.destroy();
     }
     function fail(failure: Failure): void {
       end({ kind: "failure", failure });
@@ -264,7 +264,7 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       if (oddity === null || status === null) return;
       const empty = { status, retryAfter: undefined, excerpt: new Uint8Array() };
       end({
-        kind: "answer",
+        kind: "response",
         response: { ...(answered === null ? empty : head(answered)), oddity },
       });
       outgoing.destroy();
@@ -282,12 +282,12 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
     });
     outgoing.on("upgrade", (response, socket) => {
       socket.destroy();
-      end({ kind: "answer", response: head(response) });
+      end({ kind: "response", response: head(response) });
     });
     outgoing.on("response", (response) => {
       answered = response;
       readResponse(response, limits, (result) => {
-        if ("response" in result) end({ kind: "answer", response: result.response });
+        if ("response" in result) end({ kind: "response", response: result.response });
         else fail(describeFailure("exchange", result.error));
       });
     });

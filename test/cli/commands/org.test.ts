@@ -136,7 +136,7 @@ describe("till org", () => {
       return "y\r";
     });
     expect(refused.code, refused.stderr).to.equal(6);
-    expect(refused.stderr).to.include("It was changed after the question. Look at it again");
+    expect(refused.stderr).to.include(`till org show ${id}`);
     expect(await store.json(["org", "show", id])).to.include({
       displayName: "Nook",
       pendingDisplayName: "First Bank",

@@ -110,4 +110,31 @@ describe("till refund", () => {
     const entries = await store.audited("refund.requested");
     expect(entries.map((entry) => entry["actor_type"])).to.have.members(["system", "operator"]);
   });
+
+  it("finds the organization of a refund and of a payment, whichever TILL_ORGANIZATION names", async () => {
+    const store = await desk.store();
+    const { organizationId, refundId } = await openRefund(store);
+    const env = { TILL_ORGANIZATION: await store.pendingOrganization() };
+    const run = async (...words: string[]) => {
+      const { code, stdout, stderr } = await store.till(["refund", ...words, "--json"], { env });
+      expect(code, stderr).to.equal(0);
+      return RefundRecord.parse(JSON.parse(stdout));
+    };
+    const { paymentId } = await run("show", refundId);
+    const reason = ["--reason", "Paid by card", "--yes"];
+    expect(await run("reject", refundId, ...reason)).to.include({ status: "rejected" });
+    const wanted = ["--amount", "5.00", "--address", payer, "--yes"];
+    const { id } = await run("create", paymentId, ...wanted);
+    const { data } = RefundListRecord.parse(
+      await store.json(["refund", "list", "--organization", organizationId]),
+    );
+    expect(data[0]).to.include({ id, status: "requested" });
+    const others = await store.till(["refund", "list", "--json"], { env });
+    expect(JSON.parse(others.stdout)).to.deep.include({ data: [] });
+    const unknown = [`${refundId.slice(0, -1)}0`, `${refundId.slice(0, -1)}1`].find(
+      (one) => one !== refundId,
+    );
+    const missing = await store.till(["refund", "reject", unknown ?? "", ...reason], { env });
+    expect(missing.code, missing.stderr).to.equal(5);
+  });
 });

@@ -47,7 +47,7 @@ describe("rates from several sources", () => {
     expect(split.problem).to.include("disagree");
     expect(combine([failing("dead")], pair, at).quote).to.equal(null);
     expect(combine([], pair, at)).to.deep.equal({
-      reading: null,
+      quote: null,
       problem: "too few sources responded",
     });
     const half = combine([...given("1.08", "1.08"), failing("dead"), failing("gone")], pair, at);
@@ -59,7 +59,7 @@ describe("rates from several sources", () => {
     const most = combine(given(...around, "1.00"), pair, at);
     expect(most.quote?.rate).to.deep.equal(readRatio("1.00"));
     expect(combine(given("1.08", "1.08"), pair, at)).to.deep.equal({
-      reading: { rate: readRatio("1.08"), sources: ["s0", "s1"], at },
+      quote: { rate: readRatio("1.08"), sources: ["s0", "s1"], at },
       problem: null,
     });
   });

@@ -444,7 +444,7 @@ eachStore("stored responses", (store) => {
       expect(error).to.have.property("message", "a fault of the program");
       for (const times of [1, 2]) {
         const read = await run(requestOf("one"), testContext, reads, present);
-        expect([read, runs]).to.deep.equal([{ answer, isReplayed: false }, times]);
+        expect([read, runs]).to.deep.equal([{ response: answer, isReplayed: false }, times]);
       }
     });
 
@@ -457,7 +457,7 @@ eachStore("stored responses", (store) => {
         await run(requestOf(String(n)), testContext, reads, present);
       }
       const again = await run(requestOf("first"), testContext, writes, present);
-      expect(again).to.deep.equal({ answer, isReplayed: true });
+      expect(again).to.deep.equal({ response: answer, isReplayed: true });
       expect(await countRows(db, "idempotency_keys")).to.equal(1);
     });
 

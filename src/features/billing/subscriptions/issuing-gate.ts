@@ -46,7 +46,7 @@ export async function requireSubscription(
     async grant(tx, at, count) {
       // Usually nothing has changed since the check, and one statement is enough.
       const isUnchanged =
-        limit === null ? await lockShared(tx, seen) : await countAll(tx, seen, limit, at, count);
+        limit === null ? await lockUnchanged(tx, seen) : await countAll(tx, seen, limit, at, count);
       return isUnchanged
         ? { count, isCounted: limit !== null }
         : decideAnew(tx, at, organizationId, count);
@@ -94,7 +94,7 @@ function requireRoom({ terms }: SubscriptionRow, limit: number, issued: number):
  * Returns whether a subscription is unchanged since it was read; if so, locks it against changes until the transaction
  * ends.
  */
-async function lockShared(tx: Tx, { id, version }: SubscriptionRow): Promise<boolean> {
+async function lockUnchanged(tx: Tx, { id, version }: SubscriptionRow): Promise<boolean> {
   const rows = await tx.lockShared(
     "SELECT 1 AS found FROM subscriptions WHERE id = $1 AND version = $2",
     [id, version],

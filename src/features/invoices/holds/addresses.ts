@@ -178,7 +178,7 @@ export async function endRecycling(
  * Lets all transfers to recyclable addresses of a restored store wait for the merchant: an invoice that the restore has
  * lost may have got the address.
  */
-export async function requireDecisions(tx: Tx): Promise<void> {
+export async function leaveToMerchants(tx: Tx): Promise<void> {
   await tx.run(
     `UPDATE holds SET needs_decision = 1, recyclable_key = NULL
      WHERE released_at IS NULL AND recyclable_key IS NOT NULL`,

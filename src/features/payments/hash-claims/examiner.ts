@@ -365,7 +365,7 @@ async function examineOne(
  */
 export const strangersPercent = 10;
 /** The requests of an ordinary scan of an idle network. */
-const requestsPerLookup = 2;
+const requestsPerScan = 2;
 /** The lookups that a network saves up while nobody needs them. */
 export const savedMax = 20;
 /** The saved lookups that are kept for organizations without a lookup in the last minute. */
@@ -403,7 +403,7 @@ export function makeStrangersShare(deps: {
   readonly network: Pick<Network, "pollMs">;
 }): StrangersShare {
   const { clock } = deps;
-  const earnedPerMs = ((strangersPercent / 100) * requestsPerLookup) / deps.network.pollMs;
+  const earnedPerMs = ((strangersPercent / 100) * requestsPerScan) / deps.network.pollMs;
   let saved = savedMax;
   let countedAt: Instant = clock.now();
   /** The last lookup of each organization that had one lately or waits for another one, in the order of the lookups. */

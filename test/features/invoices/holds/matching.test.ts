@@ -45,7 +45,7 @@ describe("The matches among the holds of an exact amount or a whole address", ()
     expect([...exactMatches([first, second])]).to.deep.equal([["t1", exact]]);
     const recycled = { ...first, former: "hld_before" };
     expect([...exactMatches([recycled])]).to.deep.equal([
-      ["t1", { ...exact, doubt: "ambiguous_amount" }],
+      ["t1", { ...exact, objection: "ambiguous_amount" }],
     ]);
   });
 });

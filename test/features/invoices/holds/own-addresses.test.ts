@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
 import { createInvoice } from "../../../../src/features/invoices/issuing/create.ts";
 import {
-  requireDecisions,
+  leaveToMerchants,
   endRecycling,
   linkAddressesMax,
 } from "../../../../src/features/invoices/holds/addresses.ts";
@@ -324,7 +324,7 @@ eachStore("An address of an extended key", (store) => {
     const held = await start({ amount: "26.00" });
     await db.write(testContext, async (tx) => {
       await spendBackedUp(tx);
-      await requireDecisions(tx);
+      await leaveToMerchants(tx);
     });
     await endWindows();
     expect(await indexOf(await issue())).to.equal(2);

@@ -158,19 +158,19 @@ describe("A submitted transaction", () => {
       expect(found).to.deep.equal({
         known: [{ transfer: row(), log: log() }],
         missing: [],
-        isUnsettled: false,
+        isPending: false,
       });
     });
 
     it("is missing only from final blocks, which the watcher does not read again", () => {
       expect(compareWithRecord([], [log()], 100)).to.deep.include({ missing: [log()] });
-      expect(compareWithRecord([], [log()], 99)).to.include({ isUnsettled: true });
+      expect(compareWithRecord([], [log()], 99)).to.include({ isPending: true });
     });
 
     it("is unsettled while the watcher has yet to follow it to another block", () => {
       for (const at of [{ status: "orphaned" }, { blockHash: "3".repeat(64) }] as const) {
         const found = compareWithRecord([row(at)], [log()], 1_000);
-        expect(found).to.deep.equal({ known: [], missing: [], isUnsettled: true });
+        expect(found).to.deep.equal({ known: [], missing: [], isPending: true });
       }
     });
   });

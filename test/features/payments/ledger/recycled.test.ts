@@ -148,7 +148,7 @@ eachStore("A price whose amounts are all held", (store) => {
     );
     expect(found.get("trf_uncertain")).to.include({
       invoiceId: next["id"],
-      doubt: "ambiguous_amount",
+      objection: "ambiguous_amount",
     });
   });
 

@@ -1,6 +1,6 @@
 // Money at an address of an extended key that an earlier invoice had, which a stranger started at a link.
 import { expect } from "chai";
-import { requireDecisions } from "../../../../src/features/invoices/holds/addresses.ts";
+import { leaveToMerchants } from "../../../../src/features/invoices/holds/addresses.ts";
 import { addressOwnerships } from "../../../../src/features/wallets/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import { expectStatus } from "../../../support/app.ts";
@@ -148,7 +148,7 @@ eachStore("Money at an address that another invoice had before", (store) => {
   it("waits for the merchant after a restore, at every unpaid address of a link, even if it is exact", async () => {
     await enter();
     const { db } = counter.app.app;
-    await db.write(testContext, requireDecisions);
+    await db.write(testContext, leaveToMerchants);
     const [started = {}] = await counter.list(merchant, "/invoices");
     await pay(started, "25.00");
     expect(await read(started)).to.include({ status: "open" });

@@ -8,7 +8,7 @@ import { account, accounts, createAccounts, deposit } from "../accounts.ts";
 
 const versionOf = "SELECT version FROM test_accounts WHERE id = $1";
 
-eachStore("tx.keep", (store) => {
+eachStore("tx.lockShared", (store) => {
   let db: Database;
   let place: StoreOptions;
   const write = <T>(fn: (tx: Tx) => Promise<T>) => db.write(testContext, fn);
