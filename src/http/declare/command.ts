@@ -179,7 +179,7 @@ export interface Looked<Shown = never> {
   readonly ids?: ReadonlySet<string>;
   /** Version of the subject, for `handle` to refuse a write of which the question described an earlier version. */
   readonly version?: number;
-  /** The command that shows the subject anew. */
+  /** The command that shows the subject again. */
   readonly again?: string;
 }
 
