@@ -118,22 +118,24 @@ type ValueKind = "text" | "number" | "boolean" | "list";
 
 /** Returns the query and the body of the call that a command line makes. */
 async function inputOf(
-  { query, body, ...operation }: Operation,
+  operation: Operation,
   values: readonly Value[],
   call: CommandCall,
-  ...store: readonly [App, Id<"organization"> | undefined]
+  app: App,
+  organizationId: Id<"organization"> | undefined,
 ): Promise<Pick<AnyCall, "query" | "body">> {
+  const { query, body } = operation;
   const given = await Promise.all(
     values.map(async (value) => {
       const isOfQuery = Object.hasOwn(query, value.field);
-      return [value.field, await valueOf(value, call, isOfQuery, ...store)] as const;
+      return [value.field, await valueOf(value, call, isOfQuery, app, organizationId)] as const;
     }),
   );
   const parsed = (schema: z.ZodType, shape: object) =>
     call.parse(schema, Object.fromEntries(given.filter(([field]) => Object.hasOwn(shape, field))));
   return {
     query: parsed(z.object(query), query) as AnyCall["query"],
-    body: body === null ? undefined : parsed(body, shapeOf({ ...operation, body })),
+    body: body === null ? undefined : parsed(body, shapeOf(operation)),
   };
 }
 
@@ -142,7 +144,8 @@ function valueOf(
   { name, kind, own, argument }: Value,
   call: CommandCall,
   isOfQuery: boolean,
-  ...store: readonly [App, Id<"organization"> | undefined]
+  app: App,
+  organizationId: Id<"organization"> | undefined,
 ): unknown {
   const { alternative, read, value } = own;
   if (value !== undefined) return value;
@@ -153,7 +156,7 @@ function valueOf(
   }
   const text = argument === null ? call.flag(name) : call.argument(name);
   if (text === undefined) return undefined;
-  if (read !== undefined) return read(text, call, ...store);
+  if (read !== undefined) return read(text, call, app, organizationId);
   if (isOfQuery) return text;
   if (kind === "list") return text.split(",").map((item) => item.trim());
   // The schema refuses other text, and its message names the flag.
