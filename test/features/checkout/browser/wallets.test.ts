@@ -135,6 +135,8 @@ describeInBrowser("paying from a wallet in the browser", (browser) => {
     await page.waitForSelector("text=Your wallet has sent the payment");
     expect(await asked(page, "wallet_switchEthereumChain")).to.deep.equal([{ chainId: "0x1" }]);
     expect(await asked(page, "eth_sendTransaction")).to.deep.equal([wanted]);
+    // The page shows the claim, so that none comes after these are gone.
+    await page.waitForSelector(`#wallets[data-data=""]`, { state: "attached" });
     lab.world.claims = [];
     await page.evaluate("sessionStorage.clear()");
     await page.reload();

@@ -35,7 +35,7 @@ function sumsOf(
   const transfer = { amount: 10n, status: "seen", organizationId: "org_1", ...given };
   const facts = {
     transfers: new Map(given === null ? [] : ids.map((id) => [id, transfer])),
-    claiming: new Map(ids.map((id) => [id, of(id)])),
+    byTransfer: new Map(ids.map((id) => [id, of(id)])),
     accepted: new Set(accepted),
   } as unknown as RejectedFacts;
   const ledger = claiming.filter(({ invoiceId }) => invoiceId === "inv_1");
