@@ -295,7 +295,7 @@ describe("The command of an operation", () => {
   it("always sends a value of the declaration, for which it has no flag", async () => {
     const body = z.strictObject({ decision: z.enum(["yes", "no"]), note: z.string().optional() });
     const approve = commandOf({ body }, { decision: { value: "yes" } });
-    expect(flagsOf(approve)).to.deep.equal(["--organization <organization>", "--note <text>"]);
+    expect(flagsOf(approve)).to.deep.equal(["--note <text>: note"]);
     expect((await called(approve, { note: "A" })).body).to.deep.equal({
       decision: "yes",
       note: "A",
