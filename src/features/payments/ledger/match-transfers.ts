@@ -43,7 +43,7 @@ export interface MatchedTransfers extends ChangedTransfers, DecidedMatches {
 
 /**
  * Takes moved and orphaned transfers off their old positions, so that others can take these, matches the transfers that
- * belong to no invoice yet, and locks the invoices and payments of all of them.
+ * belong to no invoice yet, locks the invoices and payments of all of them, and lets the payments follow their transfers.
  */
 export async function matchTransfers(
   tx: Tx,
