@@ -62,12 +62,16 @@ eachStore("the customers API", (store) => {
     });
     expect(one.body).to.deep.equal(made.body);
     const { db } = app.app;
-    const told = await db.find(events, "WHERE object_id = $1", [made.body["id"] as string]);
+    const told = await db.find(events, "WHERE object_id = $1 ORDER BY id", [
+      made.body["id"] as string,
+    ]);
     expect(told.map(({ type, objectVersion }) => [type, objectVersion])).to.deep.equal([
       ["customer.created", 1],
     ]);
     expect(told[0]?.payload).to.deep.equal(made.body);
-    const entries = await db.find(auditLogs, "WHERE target_id = $1", [made.body["id"] as string]);
+    const entries = await db.find(auditLogs, "WHERE target_id = $1 ORDER BY id", [
+      made.body["id"] as string,
+    ]);
     expect(entries.map(({ action, actorId }) => [action, actorId])).to.deep.equal([
       ["customer.created", ada.userId],
     ]);

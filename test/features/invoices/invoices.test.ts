@@ -70,9 +70,11 @@ eachStore("invoices", (store) => {
       expect(record.checkoutUrl).to.equal(`https://pay.example/pay/${record.checkoutId ?? ""}`);
       expect(record.publicId).to.match(/^ipub_[0-9a-z]{32}$/);
       expect(await told(invoice.id)).to.deep.equal(["invoice.created 1"]);
-      const [event] = await shop.db.find(events, "WHERE object_id = $1", [invoice.id]);
+      const [event] = await shop.db.find(events, "WHERE object_id = $1 ORDER BY id", [invoice.id]);
       expect(event?.payload).to.deep.equal(record);
-      const entries = await shop.db.find(auditLogs, "WHERE target_id = $1", [invoice.id]);
+      const entries = await shop.db.find(auditLogs, "WHERE target_id = $1 ORDER BY id", [
+        invoice.id,
+      ]);
       expect(entries.map(({ action }) => action)).to.deep.equal(["invoice.created"]);
       const read = await getInvoice(shop.app, shop.organizationId, invoice.id);
       expect(presentInvoice(read)).to.deep.equal(record);

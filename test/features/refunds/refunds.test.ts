@@ -133,7 +133,9 @@ eachStore("refunds", (store) => {
         const body = { paymentId: paid?.["id"], amount: "1.00", address: `0x${address}` };
         const made = await expectStatus(desk.post("/refunds", body), 201);
         expect(made.body).to.include({ isToSender });
-        const [event] = await db.find(events, "WHERE object_id = $1", [String(made.body["id"])]);
+        const [event] = await db.find(events, "WHERE object_id = $1 ORDER BY id", [
+          String(made.body["id"]),
+        ]);
         expect(event?.payload).to.include({ isToSender });
         const [seen] = (await desk.session(invoice))["refunds"] as Json[];
         shown.push(seen?.["address"]);
@@ -1327,9 +1329,11 @@ eachStore("refunds", (store) => {
         canRequestRefund: false,
         refundable: null,
       });
-      const invoiceEvents = await desk.counter.app.app.db.find(events, "WHERE object_id = $1", [
-        String(rounded["id"]),
-      ]);
+      const invoiceEvents = await desk.counter.app.app.db.find(
+        events,
+        "WHERE object_id = $1 ORDER BY id",
+        [String(rounded["id"])],
+      );
       expect(invoiceEvents.map(({ type }) => type)).to.not.include("invoice.overpaid");
       const refused = await desk.ask(rounded, hash, `0x${desk.newAddress()}`);
       expect(refused.status).to.equal(409);

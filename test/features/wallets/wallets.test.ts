@@ -86,10 +86,10 @@ eachStore("the wallets API", (store) => {
 
   it("audits who registered what, and emits an event", async () => {
     const wallet = await create(shop, { network: "ethereum", address: evmAddress });
-    const [entry] = await db.find(auditLogs, "WHERE target_id = $1", [wallet.id]);
+    const [entry] = await db.find(auditLogs, "WHERE target_id = $1 ORDER BY id", [wallet.id]);
     expect(entry?.action).to.equal("wallet.created");
     expect(entry?.changes).to.deep.include({ network: "ethereum", address: evmAddress });
-    const [event] = await db.find(events, "WHERE object_id = $1", [wallet.id]);
+    const [event] = await db.find(events, "WHERE object_id = $1 ORDER BY id", [wallet.id]);
     expect(event?.type).to.equal("wallet.created");
     expect(event?.payload).to.deep.equal(presentWallet(wallet));
   });

@@ -108,7 +108,7 @@ eachStore("the webhooks API", (store) => {
     const list = await app.request("GET", `${path}/webhook-endpoints`, { key: merchant.key });
     expect(list.text).to.not.contain("secret");
     expect(list.body["data"]).to.have.length(1);
-    const audited = await app.app.db.find(auditLogs, "WHERE target_id = $1", [id]);
+    const audited = await app.app.db.find(auditLogs, "WHERE target_id = $1 ORDER BY id", [id]);
     expect(audited.map((entry) => entry.action)).to.deep.equal(["webhook_endpoint.created"]);
     expect(JSON.stringify(audited)).to.not.contain("whsec_");
   });
@@ -219,7 +219,7 @@ eachStore("the webhooks API", (store) => {
     expect(entries.map(({ action }) => action)).to.deep.equal(
       actions.map((action) => `webhook_endpoint.${action}`),
     );
-    const raised = await app.app.db.find(events, "WHERE object_id = $1", [id]);
+    const raised = await app.app.db.find(events, "WHERE object_id = $1 ORDER BY id", [id]);
     expect(raised.map(({ type }) => type)).to.deep.equal([
       "webhook_endpoint.disabled",
       "webhook_endpoint.disabled",

@@ -60,7 +60,9 @@ eachStore("credits, discounts and adjustments", (store) => {
     });
     expect(body["createdBy"]).to.match(/^key_/);
     const { db } = app.app;
-    const [told] = await db.find(events, "WHERE object_id = $1", [body["id"] as string]);
+    const [told] = await db.find(events, "WHERE object_id = $1 ORDER BY id", [
+      body["id"] as string,
+    ]);
     expect(told).to.deep.include({ type: "credit.granted", organizationId, payload: body });
     const given = await expectStatus(give("discounts", percent), 201);
     expect(given.body).to.deep.include({

@@ -107,9 +107,11 @@ eachStore("A transfer from a wallet of the invoice's organization", (store) => {
     const invoice = await issue();
     await payFrom(address, invoice["payableAmount"]);
     const { id } = await expectWaiting(invoice);
-    const announced = await shop.counter.app.app.db.find(events, "WHERE object_id = $1", [
-      String(id),
-    ]);
+    const announced = await shop.counter.app.app.db.find(
+      events,
+      "WHERE object_id = $1 ORDER BY id",
+      [String(id)],
+    );
     expect(announced.map(({ type }) => type)).to.deep.equal(["transfer.unmatched"]);
     expect(announced[0]?.payload).to.include({ waitingReason: "own_wallet" });
   });
