@@ -9,10 +9,10 @@ const src = new URL("../../src/", import.meta.url);
 
 /** Longer than every text that reaches a regular expression unchecked, apart from those of the list below. */
 const longest = 20_000;
-/** A linear match takes less than a millisecond; one of quadratic time at least 150 ms. */
-const matchMsMax = 60;
-/** A length at which quadratic time exceeds the limit several times. */
-const controlLength = 12_000;
+/** A linear match takes less than a millisecond; one of quadratic time at least 70 ms. */
+const matchMsMax = 20;
+/** A length at which quadratic time exceeds the limit many times, also on a fast machine. */
+const controlLength = 16_000;
 /** Lengths at which only exponential time exceeds the limit. */
 const shortLengths = [16, 20, 24, 32, 64];
 const shortMsMax = 5;
