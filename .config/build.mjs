@@ -1,6 +1,7 @@
-// Bundles src/ with its packages to dist/, which bin/till runs, compiles the client to dist/client, and copies the other
-// files that the program reads. `npm run typecheck` checks types, not this script. With --if-stale it builds only if src/
-// has changed since dist/ was built.
+// Writes the files that are made from the declarations: the reference in docs/ and src/client/generated. Then bundles src/
+// with its packages to dist/, which bin/till runs, compiles the client to dist/client, and copies the other files that the
+// program reads. `npm run typecheck` checks types, not this script. With --if-stale it builds only if src/ has changed
+// since dist/ was built; with --generated it writes the first files alone.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { extname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -36,15 +37,24 @@ try {
   process.exit(1);
 }
 
+/** The files that are made from the declarations, below these paths. */
+const generated = ["src/client/generated", "docs/api", "docs/api.md", "docs/problems.md"];
+
 const digest = digestOfSources();
-const isFresh = () => existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
-if (!(process.argv.includes("--if-stale") && isFresh())) await build();
+const isFresh = () =>
+  existsSync(stamp) &&
+  readFileSync(stamp, "utf8") === digest &&
+  generated.every((path) => existsSync(join(root, path)));
+if (process.argv.includes("--generated")) await generate();
+else if (!(process.argv.includes("--if-stale") && isFresh())) await build();
 
 /** Returns the digest of all files that a build reads, with their paths. */
 function digestOfSources() {
-  const sources = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+  const sources = ["src", ".config/generate"]
+    .flatMap((name) => readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !generated.some((path) => file.startsWith(join(root, path))))
     .sort();
   const settings = ["tsconfig.json", "package.json", "package-lock.json"].concat(
     ["tsconfig.client.json", "build.mjs", "bundle.mjs", "core.mjs", "zod-of-koa-body.mjs"].map(
@@ -65,6 +75,7 @@ function digestOfSources() {
  * not conflict.
  */
 async function build() {
+  await generate();
   const next = join(root, `dist.next/${process.pid}`);
   const old = `${next}.old`;
   await bundler.build({
@@ -84,7 +95,6 @@ async function build() {
   if (process.exitCode === 0) {
     writeFileSync(join(next, "client/package.json"), clientPackage());
     packClient(next);
-    const isOther = (source) => extname(source) !== ".ts";
     cpSync(join(root, "src"), next, { recursive: true, filter: isOther });
     mkdirSync(join(next, "config"));
     const program = (name) => import(pathToFileURL(join(next, "program", name)).href);
@@ -106,6 +116,38 @@ async function build() {
   }
   rmSync(next, { recursive: true, force: true });
   rmSync(old, { recursive: true, force: true });
+}
+
+/** Writes the files that are made from the declarations, and removes those that are not made any more. */
+async function generate() {
+  const folder = join(root, `dist.next/${process.pid}.generate`);
+  await bundler.build({
+    ...bundler.bundleOptions,
+    entryPoints: [".config/generate/main.ts"],
+    external: [...bundler.unbundled, "oxfmt"],
+    // As deep as the files of src/ that read other files: see src/platform/files.ts.
+    outdir: join(folder, "program"),
+  });
+  cpSync(join(root, "src"), folder, { recursive: true, filter: isOther });
+  const { generatedFiles } = await import(pathToFileURL(join(folder, "program/main.js")).href);
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const files = await generatedFiles(version);
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(root, path);
+    if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+    mkdirSync(dirname(file), { recursive: true });
+    // Another build of the same sources may read or write it now.
+    writeFileSync(`${file}.${process.pid}`, text);
+    renameSync(`${file}.${process.pid}`, file);
+  }
+  for (const name of readdirSync(join(root, "docs/api"))) {
+    if (!Object.hasOwn(files, `docs/api/${name}`)) rmSync(join(root, "docs/api", name));
+  }
+  rmSync(folder, { recursive: true });
+}
+
+function isOther(source) {
+  return extname(source) !== ".ts";
 }
 
 function compile(project, outDir) {

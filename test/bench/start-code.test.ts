@@ -57,10 +57,7 @@ async function readingCommands(): Promise<readonly (readonly string[])[]> {
 /** The exit codes of commands that have read: the record does not exist, and no server has written anything yet. */
 const codes = [0, 5, 6, 7];
 
-// Notes about branches are written into a folder of their own.
-const measured = process.env["COVERAGE_NOTES"] === undefined ? describe : () => undefined;
-
-measured("the start of commands that only read", () => {
+describe("the start of commands that only read", () => {
   let folder = "";
   let organizationId = "";
 

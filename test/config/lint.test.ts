@@ -23,8 +23,8 @@ const copied = [
   "tsconfig.json",
   "package.json",
 ];
-/** Shops on clients that their test generates. */
-const unchecked = "test/clients/shops/";
+/** Shops on clients that their test generates, and what the build writes of the client, which tsc checks. */
+const unchecked = ["test/clients/shops/", "src/client/generated/"];
 
 /** Lines that a file must not have, each with the rule that refuses it. */
 const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -51,7 +51,6 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "src/client/a.ts": {
     "export const chance = Math.random();": "eslint(no-restricted-properties)",
   },
-  "src/client/generated/a.ts": { 'export const count: number = "one";': "typescript(TS2322)" },
   "src/features/checkout/data/a.ts": {
     'export const count: number = "one";': "typescript(TS2322)",
   },
@@ -117,7 +116,10 @@ describe("the lint rules", () => {
           join(path, name),
         ),
       )
-      .filter((name) => /\.(ts|js|mjs|cjs)$/.test(name) && !name.startsWith(unchecked));
+      .filter(
+        (name) =>
+          /\.(ts|js|mjs|cjs)$/.test(name) && !unchecked.some((path) => name.startsWith(path)),
+      );
     expect(sources.filter((name) => !checked.has(name))).to.deep.equal([]);
     expect(sources).to.have.length.above(1_000);
   });

@@ -1,6 +1,6 @@
 // npm run compatible: compares docs/openapi.json with the contract of the last release, and fails if a change that breaks
 // clients is not called out in CHANGELOG.md. With --keep it keeps the contract of this version: part of a release.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import {
   breakingChanges,
   contractOf,
@@ -16,16 +16,13 @@ const document = JSON.parse(read("docs/openapi.json")) as Contract;
 if (process.argv.includes("--keep")) {
   const { version } = JSON.parse(read("package.json")) as { readonly version: string };
   const folder = new URL(`${version}/`, releases);
+  // Only the last release is compared; a tag has each earlier one.
+  rmSync(releases, { recursive: true });
   mkdirSync(folder, { recursive: true });
   const text = JSON.stringify(contractOf(document), null, 1);
   writeFileSync(new URL("openapi.json", folder), `${text}\n`);
 } else {
-  const numbers = (version: string) => version.split(".").map(Number);
-  const [last] = readdirSync(releases).sort((one, other) => {
-    const [left, right] = [numbers(one), numbers(other)];
-    const place = left.findIndex((number, each) => number !== right[each]);
-    return (right[place] ?? 0) - (left[place] ?? 0);
-  });
+  const [last] = readdirSync(releases);
   if (last === undefined) throw new Error("docs/releases has no release");
   const released = JSON.parse(read(new URL(`${last}/openapi.json`, releases))) as Contract;
   const breaks = breakingChanges(released, document);

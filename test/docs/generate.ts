@@ -1,25 +1,23 @@
-// Writes the pages under docs/ that are generated from declarations, and the diagrams of the imports; with --check it
+// Writes the files of docs/ that are made from declarations and kept in the repository, and the diagrams of the imports; with --check it
 // compares them and fails if they differ or if the OpenAPI document lacks a description.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { permissionsReference } from "../../src/http/declare/permissions.ts";
-import { openApiDocument, readExamples } from "../../src/http/document/openapi.ts";
+import { openApiDocument } from "../../src/http/document/openapi.ts";
 import {
   deadLetterKeptFor,
   deliveryKeptFor,
 } from "../../src/features/webhooks/delivery/retention.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { settingsReference } from "../../src/platform/config/reference.ts";
-import { eventsReference, recordOf } from "../../src/platform/events/reference.ts";
+import { eventsReference } from "../../src/platform/events/reference.ts";
 import { formatted } from "../support/formatted.ts";
 import { drawDiagrams } from "./diagrams.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
 import { eventTypes } from "../../src/platform/events/catalogue.ts";
-import { clientFiles, type ClientDocument } from "./client/generate-client.ts";
 import { plausible } from "./examples/plausible.ts";
 import { cliReference } from "./operating/cli-reference.ts";
 import { commandTree } from "./operating/command-tree.ts";
-import { referencePages, type ReferenceDocument } from "./reference/reference-pages.ts";
 import { undescribed, withoutExample, type Documented } from "./undescribed.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -38,15 +36,6 @@ const source = fileURLToPath(new URL("src", root));
 
 const pages: Readonly<Record<string, string>> = {
   "docs/openapi.json": `${JSON.stringify(document, null, 2)}\n`,
-  ...clientFiles(
-    document as unknown as ClientDocument,
-    Object.fromEntries(eventTypes.map((type) => [type, recordOf(type)])),
-  ),
-  ...(await referencePages(
-    allOperations,
-    document as unknown as ReferenceDocument,
-    readExamples().operations,
-  )),
   "docs/architecture.md": withDiagrams(
     current("docs/architecture.md") ?? "",
     importDiagrams(source),

@@ -127,9 +127,9 @@ export function isExcuseOf(excuse: Excuse, { file, within, original, mutated }: 
   );
 }
 
-/** The text of a source as a person wrote it; a run of coverage compiles others, with a note at each branch. */
+/** The text of a source. */
 export function readSource(path: string): string {
-  return readFileSync(join(process.env["COVERAGE_SOURCES"] ?? root, path), "utf8");
+  return readFileSync(join(root, path), "utf8");
 }
 
 /** The files at a path from the root: itself, or those below it with the ending, in order. */

@@ -1,8 +1,8 @@
 // Writes the recorded call of an operation as a program in curl, TypeScript, Python and PHP.
-import type { Operation } from "../../../src/http/declare/operation.ts";
-import type { OperationExample } from "../../../src/http/document/openapi.ts";
-import { clientName, listedValues } from "../client/generate-client.ts";
-import { formatted } from "../../support/formatted.ts";
+import type { Operation } from "../../src/http/declare/operation.ts";
+import type { OperationExample } from "../../src/http/document/openapi.ts";
+import { clientName, listedValues } from "./client.ts";
+import { format } from "oxfmt";
 import type { Schema } from "./fields.ts";
 
 /** A program that calls an operation. */
@@ -113,7 +113,9 @@ async function typescript(
       ? `await ${called};`
       : `console.log(await ${called});`;
   const code = `import { openTill } from "till-client";\n\nconst till = openTill({ ${options.join(", ")} });\n${use}\n`;
-  return (await formatted("example.ts", code, 80)).trimEnd();
+  const { code: lines, errors } = await format("example.ts", code, { printWidth: 80 });
+  if (errors.length > 0) throw new Error(`${operation.id}: ${errors.map(String).join()}`);
+  return lines.trimEnd();
 }
 
 /** The query as the client takes it, with numbers and lists; null without one. */

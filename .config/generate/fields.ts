@@ -1,5 +1,5 @@
 // Writes the fields of a schema of the OpenAPI document as a Markdown table.
-import { nameOf } from "../client/schema-types.ts";
+import { nameOf } from "./schema-types.ts";
 
 type Plain = string | number | boolean | null;
 

@@ -1,5 +1,5 @@
 // Writes the generated part of src/client from the OpenAPI document: its records, queries, events and operations.
-import { groups, type Group } from "../../../src/http/declare/operation.ts";
+import { groups, type Group } from "../../src/http/declare/operation.ts";
 import { docOf, fieldOf, nameOf, recordType, typeOf, type Schema } from "./schema-types.ts";
 
 interface Parameter {

@@ -7,14 +7,14 @@ import {
   roles,
   type Permission,
   type Rule,
-} from "../../../src/http/declare/permissions.ts";
-import { groups, type Group, type Operation } from "../../../src/http/declare/operation.ts";
-import { CrossSiteForm, problemsOfAnyRequest } from "../../../src/http/declare/problems.ts";
-import { recordName } from "../../../src/http/declare/record.ts";
-import { problemsOf } from "../../../src/http/declare/responses.ts";
-import type { OperationExample } from "../../../src/http/document/openapi.ts";
-import type { ProblemDefinition } from "../../../src/kernel/errors.ts";
-import { clientName } from "../client/generate-client.ts";
+} from "../../src/http/declare/permissions.ts";
+import { groups, type Group, type Operation } from "../../src/http/declare/operation.ts";
+import { CrossSiteForm, problemsOfAnyRequest } from "../../src/http/declare/problems.ts";
+import { recordName } from "../../src/http/declare/record.ts";
+import { problemsOf } from "../../src/http/declare/responses.ts";
+import type { OperationExample } from "../../src/http/document/openapi.ts";
+import type { ProblemDefinition } from "../../src/kernel/errors.ts";
+import { clientName } from "./client.ts";
 import { fieldTable, parameterTable, recordLink, typeInWords, type Schema } from "./fields.ts";
 import { snippetsOf } from "./snippets.ts";
 

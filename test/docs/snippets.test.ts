@@ -3,11 +3,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
-import { allOperations } from "../../../src/features/index.ts";
-import { approvedMerchant } from "../../support/app.ts";
-import { anyServed } from "../../support/served.ts";
+import { allOperations } from "../../src/features/index.ts";
+import { approvedMerchant } from "../support/app.ts";
+import { anyServed } from "../support/served.ts";
 
-const folder = new URL("../../../docs/api/", import.meta.url);
+const folder = new URL("../../docs/api/", import.meta.url);
 const text = readdirSync(folder)
   .map((name) => readFileSync(new URL(name, folder), "utf8"))
   .join("\n");
