@@ -4,7 +4,7 @@ import { rehearseBilling, type Rehearsal } from "../../compose/rehearse-billing.
 import { requireStoreFile } from "../../compose/store-location.ts";
 import { secretFor } from "../../compose/store-secret.ts";
 import { openReadOnlyStore } from "../../compose/read-only-store.ts";
-import { paymentHabits, type PaymentHabit } from "../../features/billing/rehearsal/habits.ts";
+import { paymentHabits, type PaymentHabit } from "../../features/billing/status.ts";
 import {
   rehearsalMonthsMax,
   type RehearsalPlan,
