@@ -11,7 +11,6 @@ import { BillingBroken } from "./errors.ts";
 import {
   CancelRequest,
   presentCanceled,
-  presentChecked,
   presentOperated,
   presentPreviews,
   presentReceiveWallet,
@@ -159,7 +158,7 @@ export const billingCommands = [
       const { verifyBilling } = await import("./operator/operator.ts");
       return verifyBilling(app);
     },
-    present: presentChecked,
+    present: (page) => page,
     columns: [
       ["name", "Check"],
       { title: "Violations", value: (one) => one.violations.length },

@@ -50,9 +50,9 @@ import {
 //
 // - An invoice is computed from entries that its transaction has locked, and spends them in the same transaction. So no
 //   entry is used twice, and the locks are always taken in the same order: credits, discounts, adjustments.
-// - It takes from a credit what it needs, uses a discount once, and takes an adjustment as a whole. What it takes from a
-//   credit or a discount is a row that names the invoice: the amount of a credit is always what remains plus what these
-//   rows took.
+// - It takes from a credit what it needs, uses a discount once, and takes an adjustment as a whole. Each use of a credit
+//   or a discount is a row that names the invoice: the amount of a credit is always its rest plus the amounts of its rows
+//   that are not reversed.
 // - A void gives everything back: the rows are marked as reversed, and a credit that expired meanwhile lives longer.
 // - A credit that came from an invoice names it. Its cause may vanish, by a void or a reorganization: then it is taken
 //   back from what remains, and the part that was spent is charged as an adjustment.

@@ -41,7 +41,7 @@ import { adjustments, credits, discounts, type CreditRow, type DiscountRow } fro
 
 export type EntryTable = typeof credits | typeof discounts | typeof adjustments;
 
-/** Who has an entry, and who gave it. */
+/** The owner and the giver of an entry. */
 export interface Ownership {
   readonly organizationId: Id<"organization">;
   /** The id of a user or API key, the operator's name, or `system`. */
@@ -65,7 +65,7 @@ export type ShownEntry = Readonly<Record<string, unknown>> & {
   readonly organizationId: string;
 };
 
-/** What is stored and announced of a kind of entry. */
+/** The part of a kind of entry that concerns its rows. */
 export interface StoredKind<T extends EntryTable, Given extends Terms> {
   /** The subject of its audit entries. */
   readonly noun: "credit" | "discount" | "adjustment";

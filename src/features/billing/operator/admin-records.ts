@@ -12,12 +12,11 @@ import {
 } from "../../../http/declare/record.ts";
 import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
 import { mapPage, type Page } from "../../../kernel/page.ts";
-import type { Violation } from "../../../platform/database/schema/checks.ts";
 import { PaymentRecord, presentPayment, type PaymentView } from "../../payments/records.ts";
 import { presentWallet, WalletRecord } from "../../wallets/records.ts";
 import type { WalletView } from "../../wallets/store.ts";
-import type { Charges } from "../charges.ts";
-import type { Period } from "../periods.ts";
+import type { ChargeInputs, Charges } from "../charges.ts";
+import type { InvoiceOrder } from "../invoices/issue.ts";
 import {
   platformInvoiceStatuses,
   PlatformInvoiceRecord,
@@ -185,48 +184,26 @@ export function presentCanceled({
   };
 }
 
-/** A preview of a subscription's next invoice, as if its period ended now. `planId` is the plan that it bills. */
+/** A preview of a subscription's next invoice, as if its period ended now. */
 export interface InvoicePreview {
-  readonly subscription: SubscriptionRow;
+  readonly order: InvoiceOrder;
   readonly organizationName: string;
-  readonly period: Period;
-  readonly planId: string;
-  readonly currency: string;
-  readonly decimals: number;
+  readonly inputs: ChargeInputs;
   readonly usageCount: number | null;
   readonly charges: Charges;
 }
 
 export function presentPreviews(page: Page<InvoicePreview>) {
-  return mapPage(page, (one) => ({
-    id: one.subscription.id,
-    organizationId: one.subscription.organizationId,
-    organizationName: one.organizationName,
-    plan: one.planId,
-    periodStart: toIso(one.period.start),
-    periodEnd: toIso(one.period.end),
-    invoicesSoFar: one.usageCount,
-    ...presentTotals(one.charges, one),
-    currency: one.currency,
-    lines: one.charges.lines.map((line) => presentLine(line, one)),
+  return mapPage(page, ({ order, organizationName, inputs, usageCount, charges }) => ({
+    id: order.subscription.id,
+    organizationId: order.subscription.organizationId,
+    organizationName,
+    plan: order.terms.id,
+    periodStart: toIso(order.period.start),
+    periodEnd: toIso(order.period.end),
+    invoicesSoFar: usageCount,
+    ...presentTotals(charges, inputs),
+    currency: inputs.currency,
+    lines: charges.lines.map((one) => presentLine(one, inputs)),
   }));
-}
-
-export interface CheckedBilling {
-  readonly checks: readonly {
-    readonly name: string;
-    readonly describe: string;
-    readonly violations: readonly Violation[];
-  }[];
-}
-
-export function presentChecked({ checks }: CheckedBilling) {
-  return {
-    data: checks.map(({ name, describe, violations }) => ({
-      name,
-      describe,
-      violations: violations.map(({ row, fault }) => ({ row, fault })),
-    })),
-    nextCursor: null,
-  };
 }

@@ -18,12 +18,7 @@ import { periodAt } from "../periods.ts";
 import { pendingTermsOf } from "../plans.ts";
 import { liveSubscription, unpaidOf } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
-import type {
-  CheckedBilling,
-  InvoicePreview,
-  OperatedSubscription,
-  SubscriptionFilters,
-} from "./admin-records.ts";
+import type { InvoicePreview, OperatedSubscription, SubscriptionFilters } from "./admin-records.ts";
 
 // Reads of billing for operators at the command line.
 
@@ -68,13 +63,13 @@ export async function previewPlatformInvoices(
 }
 
 /** Runs all billing checks, which recompute every platform invoice and balance. */
-export async function verifyBilling({ db }: App): Promise<CheckedBilling> {
-  const checks = [];
+export async function verifyBilling({ db }: App) {
+  const data = [];
   for (const check of billingChecks) {
     const { name, describe } = check;
-    checks.push({ name, describe, violations: await check.run(db) });
+    data.push({ name, describe, violations: await check.run(db) });
   }
-  return { checks };
+  return { data, nextCursor: null };
 }
 
 async function pageOf({ db }: App, { limit, cursor, status, organizationId }: SubscriptionFilters) {
@@ -122,18 +117,7 @@ async function previewOne(
   const { order, difference } = await orderOf(tx, app, subscription);
   const { inputs, usageCount } = await draftPlatformInvoice(tx, app, app.clock.now(), order);
   const charges = computeCharges(difference === null ? inputs : withDifference(inputs, difference));
-  const { period, terms } = order;
-  const { currency, decimals } = inputs;
-  return {
-    subscription,
-    organizationName,
-    period,
-    planId: terms.id,
-    currency,
-    decimals,
-    usageCount,
-    charges,
-  };
+  return { order, organizationName, inputs, usageCount, charges };
 }
 
 /** Adds a pending plan difference to the inputs of an invoice. */

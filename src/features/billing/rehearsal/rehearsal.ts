@@ -94,7 +94,7 @@ export async function rehearse(
     [organizationId],
     ({ seenAmount }) => seenAmount,
   );
-  // With a heartbeat at its end, the moving clock is no downtime.
+  // A heartbeat at its end, so that billing sees no downtime when the clock moves.
   await db.write(context, (tx) =>
     tx.update(billingState, { heartbeatAt: end }, "WHERE id = 'billing'"),
   );

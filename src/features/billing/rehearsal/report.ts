@@ -1,13 +1,11 @@
-import * as z from "zod";
-import { datetime, id, presentRow } from "../../../http/declare/record.ts";
-import { toIso, type Instant } from "../../../kernel/clock.ts";
+import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { formatMoney, money, settlementAsset } from "../../../kernel/money/money.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { batchesOf } from "../../../platform/database/query/lists.ts";
 import { namesOf } from "../../organizations/store.ts";
 import { linesOf } from "../invoices/platform-invoices.ts";
-import { PlatformInvoiceRecord, presentLine, presentTotals } from "../records.ts";
+import { presentLine, presentTotals } from "../records.ts";
 import {
   platformInvoices,
   type PlatformInvoiceLineRow,
@@ -15,7 +13,7 @@ import {
 } from "../table.ts";
 import type { RehearsalPlan } from "./rehearsal.ts";
 
-// What a rehearsal reports, read from its copy of the store, which is SQLite: a parameter that is null leaves a condition
+// The report of a rehearsal, read from its copy of the store, which is SQLite: a parameter that is null leaves a condition
 // on the organization out.
 
 /** Rows that are read at a time. */
@@ -23,33 +21,10 @@ const pageSize = 500;
 
 type Scope = Pick<RehearsalPlan, "from" | "organizationId">;
 
-const { shape } = PlatformInvoiceRecord;
-/** A platform invoice without the ids and links that a later real invoice will not have. */
-const RehearsedInvoiceRecord = z.object({
-  number: shape.number,
-  organizationId: shape.organizationId,
-  organizationName: z.string(),
-  subscriptionId: id("subscription"),
-  status: shape.status,
-  periodStart: shape.periodStart,
-  periodEnd: shape.periodEnd,
-  issuedAt: datetime(),
-  dueAt: datetime(),
-  pastDueAt: datetime().nullable(),
-  paidAt: shape.paidAt,
-  voidedAt: datetime().nullable(),
-  subtotal: shape.subtotal,
-  discountTotal: shape.discountTotal,
-  creditTotal: shape.creditTotal,
-  total: shape.total,
-  currency: shape.currency,
-  lines: z.array(shape.lines.element.omit({ id: true })),
-});
-
 /** An invoice of a rehearsal, as stored and as shown. */
 export interface RehearsedInvoice {
   readonly row: PlatformInvoiceRow;
-  readonly shown: z.input<typeof RehearsedInvoiceRecord>;
+  readonly shown: ReturnType<typeof presentRehearsed>;
 }
 
 /**
@@ -78,16 +53,29 @@ export async function* rehearsedInvoices(
   }
 }
 
+/** Presents an invoice without the ids and links that a later real invoice will not have. */
 function presentRehearsed(
   row: PlatformInvoiceRow,
   organizationName: string,
   lines: readonly PlatformInvoiceLineRow[],
 ) {
-  return presentRow(RehearsedInvoiceRecord, row, {
+  return {
+    number: row.number,
+    organizationId: row.organizationId,
     organizationName,
+    subscriptionId: row.subscriptionId,
+    status: row.status,
+    periodStart: toIso(row.periodStart),
+    periodEnd: toIso(row.periodEnd),
+    issuedAt: toIso(row.issuedAt),
+    dueAt: toIso(row.dueAt),
+    pastDueAt: toIsoOrNull(row.pastDueAt),
+    paidAt: toIsoOrNull(row.paidAt),
+    voidedAt: toIsoOrNull(row.voidedAt),
     ...presentTotals(row, row),
+    currency: row.currency,
     lines: lines.map((line) => presentLine(line, row)),
-  });
+  };
 }
 
 /** A step of a subscription, or a change of an invoice or balance. */

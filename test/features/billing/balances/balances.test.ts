@@ -20,6 +20,7 @@ import {
   type PlatformInvoiceRow,
   type SubscriptionRow,
 } from "../../../../src/features/billing/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { day, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import type { Database, Tx } from "../../../../src/platform/database/database.ts";
@@ -192,11 +193,23 @@ eachStore("the balances of billing", (store) => {
 
   it("extends only a credit that expired while a voided invoice held it", async () => {
     await grant(1_000n, start + 5 * day);
-    await grant(1_000n, start + 60 * day);
+    await grant(1_000n, start + 12 * day);
+    await grant(1_000n, start + 12 * day + 1);
     const { invoice } = await issue(start + 2 * day, 4_900n);
     await voided(invoice, start + 12 * day);
     const expiries = (await own(credits)).map(({ expiresAt }) => expiresAt);
-    expect(expiries).to.deep.equal([start + 15 * day, start + 60 * day]);
+    expect(expiries).to.deep.equal([start + 15 * day, start + 22 * day, start + 12 * day + 1]);
+  });
+
+  it("applies a fixed discount in its currency alone", async () => {
+    const fixed = { kind: "fixed" as const, value: "10.00", decimals: 2, periods: null };
+    for (const currency of ["EUR", "USD"]) {
+      const terms = { ...fixed, currency, reason: "Partner", createdBy: "system" };
+      await write((tx) => addEntry(tx, app, start, discount, { ...terms, organizationId }));
+    }
+    const { charges } = await issue(start + day, 4_900n);
+    expect(charges).to.include({ discountTotal: 1_000n, total: 3_900n });
+    expect((await own(discounts)).map(({ periodsUsed }) => periodsUsed)).to.deep.equal([0, 1]);
   });
 
   it("turns a negative sum into a credit, which the next invoice uses", async () => {
@@ -245,6 +258,15 @@ eachStore("the balances of billing", (store) => {
     await write((tx) => takeBackCredits(tx, app, start, invoice, 500n));
     expect((await own(credits))[0]).to.include({ amount: 400n, remaining: 0n });
     expect((await own(adjustments))[0]).to.include({ amount: 400n, status: "pending" });
+    const reduced = await db.find(
+      auditLogs,
+      "WHERE organization_id = $1 AND action = 'credit.reduced' ORDER BY id",
+      [organizationId],
+    );
+    expect(reduced.map(({ changes }) => changes)).to.deep.equal([
+      { amount: { from: "8.00", to: "5.00" }, invoice: invoice.number },
+      { amount: { from: "5.00", to: "4.00" }, invoice: invoice.number },
+    ]);
     await expectConserved();
   });
 
