@@ -102,8 +102,9 @@ export async function* rehearsedEvents(
   // All ids have prefixes of equal length; the rest sorts by creation.
   const read = (after: string) =>
     reader.all<Entry>(
-      `SELECT e.at AS "at", o.id AS "organizationId", o.name AS "organizationName",
-         e.event AS "event", e.changes AS "changes", e.place AS "place"
+      `SELECT at AS "at", organization_id AS "organizationId",
+         (SELECT name FROM organizations o WHERE o.id = e.organization_id) AS "organizationName",
+         event AS "event", changes AS "changes", place AS "place"
        FROM (
          SELECT substr(id, 5) AS place, created_at AS at, organization_id, action AS event, changes
            FROM audit_logs WHERE id > $1
@@ -111,8 +112,8 @@ export async function* rehearsedEvents(
          UNION ALL
          SELECT substr(id, 5), occurred_at, organization_id, type, payload
            FROM events WHERE id > $2 AND type = 'usage.threshold_reached'
-       ) AS e JOIN organizations o ON o.id = e.organization_id
-       WHERE $3 IS NULL OR o.id = $3 ORDER BY e.place LIMIT ${String(pageSize)}`,
+       ) AS e
+       WHERE $3 IS NULL OR organization_id = $3 ORDER BY place LIMIT ${String(pageSize)}`,
       [`aud_${after}`, `evt_${after}`, owner],
     );
   for await (const rows of batchesOf(pageSize, read, ({ place }) => place)) {
