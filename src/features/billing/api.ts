@@ -293,6 +293,7 @@ function giving<T extends EntryTable, Asked, Given extends Terms, Shown extends 
   },
 ) {
   return operation({
+    ...words,
     group: "Admin",
     method: "POST",
     path: `/admin/organizations/{organizationId}/${kind.table.name}`,
@@ -302,8 +303,7 @@ function giving<T extends EntryTable, Asked, Given extends Terms, Shown extends 
     errors: [...errors, CurrencyNotBilled, BillingCurrencyDiffers, BillingAmountTooLarge],
     handle: (app, call) =>
       giveEntry(app, call.context, kind, call.params.organizationId, call.body),
-    present: (view: EntryView<T>) => kind.present(view),
-    ...words,
+    present: kind.present,
   });
 }
 

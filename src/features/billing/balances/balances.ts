@@ -42,7 +42,6 @@ import {
   type EntryTable,
   type EntryView,
   type Ownership,
-  type StoredKind,
   type Terms,
 } from "./entries.ts";
 
@@ -156,11 +155,11 @@ function creatorOf(actor: Actor): string {
 }
 
 /** Adds an entry in the caller's transaction, with its audit entry and event. */
-export async function addEntry<T extends EntryTable, Given extends Terms>(
+export async function addEntry<T extends EntryTable, Asked, Given extends Terms>(
   tx: Tx,
   { ids, journal }: InTx,
   at: Instant,
-  kind: StoredKind<T, Given>,
+  kind: EntryKind<T, Asked, Given>,
   terms: Given & Ownership,
 ): Promise<RowOf<T>> {
   const row = kind.begin(terms, at, ids);

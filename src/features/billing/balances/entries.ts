@@ -54,7 +54,7 @@ export interface EntryView<T extends EntryTable> {
   readonly at: Instant;
 }
 
-/** The terms of an entry, among others; a percentage has no currency. */
+/** The field that the terms of every kind have; a percentage has no currency. */
 export interface Terms {
   readonly currency: string | null;
 }
@@ -65,35 +65,30 @@ export type ShownEntry = Readonly<Record<string, unknown>> & {
   readonly organizationId: string;
 };
 
-/** The part of a kind of entry that concerns its rows. */
-export interface StoredKind<T extends EntryTable, Given extends Terms> {
-  /** The subject of its audit entries. */
-  readonly noun: "credit" | "discount" | "adjustment";
-  readonly table: T;
-  /** The action of the audit entry about a new one. */
-  readonly added: string;
-  /** The event about a new one; null: none. */
-  readonly event: EventType | null;
-  /** Returns the row of a new one. */
-  readonly begin: (terms: Given & Ownership, at: Instant, ids: IdSource) => RowOf<T>;
-  readonly present: (view: EntryView<T>) => ShownEntry;
-}
-
 /** A kind of entry. `Asked` is the request's body, `Given` its parsed form, and `Shown` the API record. */
 export interface EntryKind<
   T extends EntryTable,
   Asked,
   Given extends Terms,
   Shown extends ShownEntry = ShownEntry,
-> extends StoredKind<T, Given> {
+> {
+  /** The subject of its audit entries. */
+  readonly noun: "credit" | "discount" | "adjustment";
+  readonly table: T;
   readonly request: z.ZodType<Asked, Asked>;
   readonly record: z.ZodType<unknown, Shown>;
   readonly list: z.ZodType<unknown, { data: Shown[]; nextCursor: string | null }>;
+  /** The action of the audit entry about a new one. */
+  readonly added: string;
+  /** The event about a new one; null: none. */
+  readonly event: EventType | null;
   /**
    * Parses a request. Throws a 400 that names the field, `currency_not_billed`, `billing_amount_too_large`, and for
    * discounts `discount_currency_mismatch`.
    */
   readonly parse: (asked: Asked, now: Instant) => Given;
+  /** Returns the row of a new one. */
+  readonly begin: (terms: Given & Ownership, at: Instant, ids: IdSource) => RowOf<T>;
   readonly present: (view: EntryView<T>) => Shown;
 }
 
