@@ -1,6 +1,5 @@
 import { eventTypes } from "../platform/events/catalogue.ts";
-import { subscriptionStatuses } from "../features/billing/status.ts";
-import { paymentHabits } from "../features/billing/rehearsal/habits.ts";
+import { paymentHabits, subscriptionStatuses } from "../features/billing/status.ts";
 import { Command as Program } from "commander";
 import type { SettingOption } from "../platform/config/settings.ts";
 import { programVersion } from "../platform/files.ts";

@@ -10,11 +10,7 @@ import {
   type RehearsedFailure,
   type RehearsedInvoice,
 } from "../features/billing/rehearsal/report.ts";
-import {
-  rehearse,
-  rehearsalEnd,
-  type RehearsalPlan,
-} from "../features/billing/rehearsal/rehearsal.ts";
+import { rehearse, type RehearsalPlan } from "../features/billing/rehearsal/rehearsal.ts";
 import type { Clock, Instant } from "../kernel/clock.ts";
 import { Defect } from "../kernel/errors.ts";
 import type { RandomBytes } from "../kernel/id.ts";
@@ -86,10 +82,10 @@ export async function rehearseBilling<T>(
     try {
       const subscriptions = await countLive(db, plan);
       const app = copiedApp(options, db, clock);
-      await rehearse(app, clock, plan, signal, progress);
+      const to = await rehearse(app, clock, plan, signal, progress);
       return await report({
         from: plan.from,
-        to: rehearsalEnd(plan),
+        to,
         subscriptions,
         invoices: () => rehearsedInvoices(db, plan),
         events: () => rehearsedEvents(db, plan),

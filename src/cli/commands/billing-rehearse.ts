@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { section, type Section } from "../../http/declare/command.ts";
+import { section, type Column } from "../../http/declare/command.ts";
 import { rehearseBilling, type Rehearsal } from "../../compose/rehearse-billing.ts";
 import { requireStoreFile } from "../../compose/store-location.ts";
 import { secretFor } from "../../compose/store-secret.ts";
 import { openReadOnlyStore } from "../../compose/read-only-store.ts";
-import { paymentHabits, type PaymentHabit } from "../../features/billing/rehearsal/habits.ts";
+import { paymentHabits, type PaymentHabit } from "../../features/billing/status.ts";
 import {
   rehearsalMonthsMax,
   type RehearsalPlan,
@@ -202,10 +202,14 @@ async function printTables(
   signal: AbortSignal,
 ): Promise<void> {
   const sums = makeMonthlySums();
-  await printAll(terminal, shownOf(read.invoices(), sums), invoiceSection, signal);
-  await printAll(terminal, read.events(), eventSection, signal);
-  await printAll(terminal, read.failures(), failureSection, signal);
-  await printSection(terminal, sumSection([...sums.months(), ...sums.foot()]));
+  await printAll(terminal, "Invoices", shownOf(read.invoices(), sums), invoiceColumns, signal);
+  await printAll(terminal, "Events", read.events(), eventColumns, signal);
+  await printAll(terminal, "Cannot be billed", read.failures(), failureColumns, signal);
+  const items = [...sums.months(), ...sums.foot()];
+  await printSection(
+    terminal,
+    section({ title: "Sums by month of issue", items, columns: sumColumns }),
+  );
   terminal.talk(
     `Rehearsed ${String(subscriptions)} ${subscriptions === 1 ? "subscription" : "subscriptions"} from ${dateOf(toIso(from))} to ${dateOf(toIso(to))} on a copy of the store. Nothing was changed.`,
   );
@@ -221,90 +225,67 @@ const assumptions: Readonly<Record<RehearsalPlan["payments"], string>> = {
 /** Prints items as tables of limited length. */
 async function printAll<Item>(
   terminal: Terminal,
+  title: string,
   items: AsyncIterable<Item>,
-  sectionOf: (rows: readonly Item[], isFirst: boolean) => Section,
+  columns: readonly Column<Item>[],
   signal: AbortSignal,
 ): Promise<void> {
   let rows: Item[] = [];
-  let isFirst = true;
+  let shownTitle = title;
   for await (const item of items) {
     rows.push(item);
     if (rows.length < tableRowsMax) continue;
-    await printSection(terminal, sectionOf(rows, isFirst));
+    await printSection(terminal, section({ title: shownTitle, items: rows, columns }));
     await drained(terminal, signal);
     rows = [];
-    isFirst = false;
+    shownTitle = `${title}, continued`;
   }
-  await printSection(terminal, sectionOf(rows, isFirst));
-}
-
-function titled(title: string, isFirst: boolean): string {
-  return isFirst ? title : `${title}, continued`;
+  await printSection(terminal, section({ title: shownTitle, items: rows, columns }));
 }
 
 function dateOf(time: string): string {
   return time.slice(0, dateLength);
 }
 
-const invoiceSection = (items: readonly RehearsedInvoice["shown"][], isFirst: boolean) =>
-  section({
-    title: titled("Invoices", isFirst),
-    items,
-    columns: [
-      "number",
-      ["organizationName", "Organization"],
-      { title: "Issued", value: (one) => dateOf(one.issuedAt) },
-      { title: "Until", value: (one) => dateOf(one.periodEnd) },
-      "status",
-      ["total currency", "Total"],
-      ["subtotal", "Subtotal"],
-      ["discountTotal", "Discounts"],
-      ["creditTotal", "Credits"],
-    ],
-  });
+const invoiceColumns: readonly Column<RehearsedInvoice["shown"]>[] = [
+  "number",
+  ["organizationName", "Organization"],
+  { title: "Issued", value: (one) => dateOf(one.issuedAt) },
+  { title: "Until", value: (one) => dateOf(one.periodEnd) },
+  "status",
+  ["total currency", "Total"],
+  ["subtotal", "Subtotal"],
+  ["discountTotal", "Discounts"],
+  ["creditTotal", "Credits"],
+];
 
-const eventSection = (items: readonly RehearsedEvent[], isFirst: boolean) =>
-  section({
-    title: titled("Events", isFirst),
-    items,
-    columns: [
-      { title: "On", value: (one) => dateOf(one.at) },
-      ["organizationName", "Organization"],
-      "event",
-      { title: "Details", value: ({ changes }) => detailsOf(changes) },
-    ],
-  });
+const eventColumns: readonly Column<RehearsedEvent>[] = [
+  { title: "On", value: (one) => dateOf(one.at) },
+  ["organizationName", "Organization"],
+  "event",
+  { title: "Details", value: ({ changes }) => detailsOf(changes) },
+];
 
-const failureSection = (items: readonly RehearsedFailure[], isFirst: boolean) =>
-  section({
-    title: titled("Cannot be billed", isFirst),
-    items,
-    columns: [
-      { title: "Since", value: (one) => dateOf(one.since) },
-      ["organizationName", "Organization"],
-      ["subscriptionId", "Subscription"],
-      "reason",
-    ],
-  });
+const failureColumns: readonly Column<RehearsedFailure>[] = [
+  { title: "Since", value: (one) => dateOf(one.since) },
+  ["organizationName", "Organization"],
+  ["subscriptionId", "Subscription"],
+  "reason",
+];
 
-const sumSection = (items: readonly MonthlySum[]) =>
-  section({
-    title: "Sums by month of issue",
-    items,
-    columns: [
-      { title: "Month", value: ({ month }) => month ?? "all" },
-      "currency",
-      "invoices",
-      ["voided", "Void"],
-      "subtotal",
-      "discounts",
-      "credits",
-      "total",
-      "paid",
-      "carried",
-      "unpaid",
-    ],
-  });
+const sumColumns: readonly Column<MonthlySum>[] = [
+  { title: "Month", value: ({ month }) => month ?? "all" },
+  "currency",
+  "invoices",
+  ["voided", "Void"],
+  "subtotal",
+  "discounts",
+  "credits",
+  "total",
+  "paid",
+  "carried",
+  "unpaid",
+];
 
 /** Puts the changes of an event into words: number, amount and plan first, then each value that changed. */
 function detailsOf(changes: RehearsedEvent["changes"]): string {

@@ -1,7 +1,9 @@
 import { authenticated, organization, platform } from "../../http/declare/permissions.ts";
+import type { Column, CommandLine } from "../../http/declare/command.ts";
 import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { pageParameters } from "../../http/declare/list.ts";
 import { operation } from "../../http/declare/operation.ts";
+import type { ProblemClass } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { add, formatMoney, parseMoney } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
@@ -9,15 +11,17 @@ import { NetworkNotReady, RateUnavailable } from "../invoices/errors.ts";
 import { presentWallet } from "../wallets/records.ts";
 import { WalletListRecord } from "../wallets/records.ts";
 import type { WalletView } from "../wallets/store.ts";
+import { giveEntry, listEntries, sumUsableCredits } from "./balances/balances.ts";
 import {
-  giveAdjustment,
-  addCredit,
-  giveDiscount,
-  listAdjustments,
-  listCredits,
-  listDiscounts,
-  sumUsableCredits,
-} from "./balances/grants.ts";
+  adjustment,
+  credit,
+  discount,
+  type EntryKind,
+  type EntryTable,
+  type EntryView,
+  type ShownEntry,
+  type Terms,
+} from "./balances/entries.ts";
 import { billingChecks } from "./checks.ts";
 import {
   BillingAmountTooLarge,
@@ -47,27 +51,14 @@ import {
 } from "./invoices/receive-wallet.ts";
 import { billingWorker } from "./lifecycle/worker.ts";
 import {
-  AdminCreditListRecord,
-  AdminCreditRecord,
-  AdminDiscountListRecord,
-  AdminDiscountRecord,
   adminInvoiceQuery,
-  AdminManualAdjustmentListRecord,
-  AdminManualAdjustmentRecord,
   AdminPlatformInvoiceDetailRecord,
   AdminPlatformInvoiceListRecord,
-  ApplyAdminCreditRequest,
-  ApplyAdminDiscountRequest,
-  CreateAdminManualAdjustmentRequest,
   PlatformReceiveWalletRecord,
-  presentAdjustment,
   presentAdminInvoiceDetail,
   presentAdminInvoices,
-  presentCredit,
-  presentDiscount,
   presentReceiveWallet,
   SetPlatformReceiveWalletRequest,
-  type CreditView,
 } from "./operator/admin-records.ts";
 import {
   ChangePlanRequest,
@@ -83,14 +74,12 @@ import {
   type PlatformInvoiceView,
 } from "./records.ts";
 import { changePlan, getSubscription, selectPlan } from "./subscriptions/subscriptions.ts";
-import type { AdjustmentRow, DiscountRow } from "./table.ts";
 
 const read = organization("billing:read");
 /** Users need the role owner, API keys the scope `billing`. */
 const write = organization("billing:write");
 const platformRead = platform("platform:read");
 const platformWrite = platform("platform:write");
-const amountErrors = [CurrencyNotBilled, BillingCurrencyDiffers, BillingAmountTooLarge];
 
 const subscriptionOperations = [
   operation({
@@ -259,40 +248,80 @@ const example = "--organization org_01kq3v5m8w2f6n9r4t7x0z1c3e";
 
 const reasonFlag = { description: "the reason shown on the invoice" };
 
-export const balanceOperations = [
-  operation({
-    id: "adminListCredits",
+/** The operation that lists one kind of entry, with its command. */
+function listing<T extends EntryTable, Asked, Given extends Terms, Shown extends ShownEntry>(
+  id: string,
+  kind: EntryKind<T, Asked, Given, Shown>,
+  columns: readonly Column<Shown>[],
+) {
+  const { name } = kind.table;
+  const command = `billing ${name}`;
+  const words = `till ${command} ${example}`;
+  return operation({
+    id,
     group: "Admin",
     method: "GET",
-    path: "/admin/organizations/{organizationId}/credits",
-    summary: "List an organization's credits",
+    path: `/admin/organizations/{organizationId}/${name}`,
+    summary: `List an organization's ${name}`,
     access: platformRead,
     request: { query: pageParameters },
-    response: { status: 200, record: AdminCreditListRecord },
+    response: { status: 200, record: kind.list },
     errors: [],
-    handle: (app, call) => listCredits(app, call.params.organizationId, call.query),
-    present: (page: Page<CreditView>) => mapPage(page, presentCredit),
+    handle: (app, call) => listEntries(app, kind, call.params.organizationId, call.query),
+    present: (page: Page<EntryView<T>>) => mapPage(page, kind.present),
     cli: {
-      name: "billing credits",
-      summary: "List an organization's credits, newest first",
-      examples: [`till billing credits ${example}`, `till billing credits ${example} --json`],
-      columns: ["id", "amount currency", "remaining", "status", "reason", "expiresAt", "createdBy"],
+      name: command,
+      summary: `List an organization's ${name}, newest first`,
+      examples: [words, `${words} --json`],
+      columns,
     },
-  }),
-  operation({
-    id: "adminApplyCredit",
+  });
+}
+
+/** The operation that gives one kind of entry. */
+function giving<T extends EntryTable, Asked, Given extends Terms, Shown extends ShownEntry>(
+  kind: EntryKind<T, Asked, Given, Shown>,
+  {
+    errors = [],
+    ...words
+  }: {
+    readonly id: string;
+    readonly summary: string;
+    readonly description: string;
+    readonly errors?: readonly ProblemClass[];
+    readonly cli?: CommandLine<EntryView<T>, Shown, Extract<keyof Asked, string>>;
+  },
+) {
+  return operation({
+    ...words,
     group: "Admin",
     method: "POST",
-    path: "/admin/organizations/{organizationId}/credits",
+    path: `/admin/organizations/{organizationId}/${kind.table.name}`,
+    access: platformWrite,
+    request: { body: kind.request },
+    response: { status: 201, record: kind.record },
+    errors: [...errors, CurrencyNotBilled, BillingCurrencyDiffers, BillingAmountTooLarge],
+    handle: (app, call) =>
+      giveEntry(app, call.context, kind, call.params.organizationId, call.body),
+    present: kind.present,
+  });
+}
+
+export const balanceOperations = [
+  listing("adminListCredits", credit, [
+    "id",
+    "amount currency",
+    "remaining",
+    "status",
+    "reason",
+    "expiresAt",
+    "createdBy",
+  ]),
+  giving(credit, {
+    id: "adminApplyCredit",
     summary: "Give an organization a credit",
     description:
       "Reduces the organization's next platform invoices in this currency, until the credit is used up or expires.",
-    access: platformWrite,
-    request: { body: ApplyAdminCreditRequest },
-    response: { status: 201, record: AdminCreditRecord },
-    errors: amountErrors,
-    handle: (app, call) => addCredit(app, call.context, call.params.organizationId, call.body),
-    present: presentCredit,
     cli: {
       name: "billing credit",
       summary: "Give an organization a credit for its next platform invoices",
@@ -334,84 +363,35 @@ export const balanceOperations = [
       columns: ["id", "organizationId", "amount currency", "reason", "expiresAt", "createdBy"],
     },
   }),
-  operation({
-    id: "adminListDiscounts",
-    group: "Admin",
-    method: "GET",
-    path: "/admin/organizations/{organizationId}/discounts",
-    summary: "List an organization's discounts",
-    access: platformRead,
-    request: { query: pageParameters },
-    response: { status: 200, record: AdminDiscountListRecord },
-    errors: [],
-    handle: (app, call) => listDiscounts(app, call.params.organizationId, call.query),
-    present: (page: Page<DiscountRow>) => mapPage(page, presentDiscount),
-    cli: {
-      name: "billing discounts",
-      summary: "List an organization's discounts, newest first",
-      examples: [`till billing discounts ${example}`, `till billing discounts ${example} --json`],
-      columns: [
-        "id",
-        { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
-        "periods",
-        "periodsUsed",
-        "status",
-        "reason",
-        "createdBy",
-      ],
-    },
-  }),
-  operation({
+  listing("adminListDiscounts", discount, [
+    "id",
+    { title: "Value", value: (one) => `${one.value} ${one.currency ?? "%"}` },
+    "periods",
+    "periodsUsed",
+    "status",
+    "reason",
+    "createdBy",
+  ]),
+  giving(discount, {
     id: "adminApplyDiscount",
-    group: "Admin",
-    method: "POST",
-    path: "/admin/organizations/{organizationId}/discounts",
     summary: "Give an organization a discount",
     description:
       "Reduces the plan and usage charges of up to `periods` platform invoices, or of all if `periods` is absent. Percentages apply first, each to the amount that the previous ones left, then fixed amounts.",
-    access: platformWrite,
-    request: { body: ApplyAdminDiscountRequest },
-    response: { status: 201, record: AdminDiscountRecord },
-    errors: [DiscountCurrencyMismatch, ...amountErrors],
-    handle: (app, call) => giveDiscount(app, call.context, call.params.organizationId, call.body),
-    present: presentDiscount,
+    errors: [DiscountCurrencyMismatch],
   }),
-  operation({
-    id: "adminListManualAdjustments",
-    group: "Admin",
-    method: "GET",
-    path: "/admin/organizations/{organizationId}/adjustments",
-    summary: "List an organization's adjustments",
-    access: platformRead,
-    request: { query: pageParameters },
-    response: { status: 200, record: AdminManualAdjustmentListRecord },
-    errors: [],
-    handle: (app, call) => listAdjustments(app, call.params.organizationId, call.query),
-    present: (page: Page<AdjustmentRow>) => mapPage(page, presentAdjustment),
-    cli: {
-      name: "billing adjustments",
-      summary: "List an organization's adjustments, newest first",
-      examples: [
-        `till billing adjustments ${example}`,
-        `till billing adjustments ${example} --json`,
-      ],
-      columns: ["id", "amount currency", "status", "platformInvoiceId", "description", "createdBy"],
-    },
-  }),
-  operation({
+  listing("adminListManualAdjustments", adjustment, [
+    "id",
+    "amount currency",
+    "status",
+    "platformInvoiceId",
+    "description",
+    "createdBy",
+  ]),
+  giving(adjustment, {
     id: "adminCreateManualAdjustment",
-    group: "Admin",
-    method: "POST",
-    path: "/admin/organizations/{organizationId}/adjustments",
     summary: "Adjust an organization's next platform invoice",
     description:
       "Adds the amount to the next platform invoice in this currency, as a line. A positive amount is charged, a negative one is deducted. Discounts do not apply to it.",
-    access: platformWrite,
-    request: { body: CreateAdminManualAdjustmentRequest },
-    response: { status: 201, record: AdminManualAdjustmentRecord },
-    errors: amountErrors,
-    handle: (app, call) => giveAdjustment(app, call.context, call.params.organizationId, call.body),
-    present: presentAdjustment,
     cli: {
       name: "billing adjust",
       summary: "Add a charge or a deduction to an organization's next platform invoice",

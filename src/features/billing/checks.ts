@@ -13,15 +13,15 @@ import { countUsedOf } from "../invoices/store.ts";
 import { computeCharges, thawInputs } from "./charges.ts";
 import { limitOf } from "./subscriptions/issuing-gate.ts";
 import { numberOf } from "./invoices/issue.ts";
+import { linesOf } from "./invoices/platform-invoices.ts";
 import { periodAt } from "./periods.ts";
-import { readCollectionInvoices, receivedAt } from "./store.ts";
+import { groupedBy, readCollectionInvoices, receivedAt } from "./store.ts";
 import {
   adjustments,
   billingState,
   creditApplications,
   credits,
   discountUses,
-  platformInvoiceLines,
   platformInvoices,
   subscriptions,
   type CreditRow,
@@ -31,16 +31,6 @@ import {
 } from "./table.ts";
 
 const restore = "Compare the row with an earlier backup; the audit log shows who changed it.";
-
-function groupedBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group === undefined) groups.set(keyOf(row), [row]);
-    else group.push(row);
-  }
-  return groups;
-}
 
 /** Returns the first amount or line of an invoice that differs from the result of its frozen inputs; null: none. */
 function computedFault(
@@ -77,14 +67,9 @@ async function invoiceFaults(
   reader: Reader,
   rows: readonly PlatformInvoiceRow[],
 ): Promise<readonly Violation[]> {
-  const ids = JSON.stringify(rows.map(({ id }) => id));
-  const lines = groupedBy(
-    await reader.find(
-      platformInvoiceLines,
-      `WHERE platform_invoice_id IN ${listed(reader.dialect, 1)} ORDER BY platform_invoice_id, position`,
-      [ids],
-    ),
-    ({ platformInvoiceId }) => platformInvoiceId,
+  const lines = await linesOf(
+    reader,
+    rows.map(({ id }) => id),
   );
   return rows.flatMap((row) => {
     const fault = computedFault(row, lines.get(row.id) ?? []);

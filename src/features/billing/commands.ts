@@ -9,11 +9,8 @@ import {
 import type { Id } from "../../kernel/id.ts";
 import { BillingBroken } from "./errors.ts";
 import {
-  ApplyAdminDiscountRequest,
   CancelRequest,
   presentCanceled,
-  presentChecked,
-  presentDiscount,
   presentOperated,
   presentPreviews,
   presentReceiveWallet,
@@ -21,6 +18,7 @@ import {
   SubscriptionQuery,
   type SubscriptionFilters,
 } from "./operator/admin-records.ts";
+import { discount } from "./balances/entries.ts";
 import { cancelTimes, subscriptionStatuses } from "./status.ts";
 
 const statusFlag: CommandFlag = {
@@ -160,7 +158,7 @@ export const billingCommands = [
       const { verifyBilling } = await import("./operator/operator.ts");
       return verifyBilling(app);
     },
-    present: presentChecked,
+    present: (page) => page,
     columns: [
       ["name", "Check"],
       { title: "Violations", value: (one) => one.violations.length },
@@ -260,13 +258,14 @@ export const billingCommands = [
     confirm: (call, subject) =>
       `Give ${subject}, a discount of ${call.argument("value")} ${call.flag("currency") ?? "%"}?`,
     async handle(app, call) {
-      const { giveDiscount } = await import("./balances/grants.ts");
+      const { giveEntry } = await import("./balances/balances.ts");
       const [currency, periods] = [call.flag("currency"), call.flag("periods")];
-      return giveDiscount(
+      return giveEntry(
         app,
         call.context,
+        discount,
         ownerOf(call),
-        call.parse(ApplyAdminDiscountRequest, {
+        call.parse(discount.request, {
           kind: currency === undefined ? "percent" : "fixed",
           value: call.argument("value"),
           currency,
@@ -275,7 +274,7 @@ export const billingCommands = [
         }),
       );
     },
-    present: presentDiscount,
+    present: discount.present,
     look: (_app, call) => ({
       subject: call.organization(),
       changes: (after) => [

@@ -244,22 +244,41 @@ export function presentPlatformInvoice(
   view: PlatformInvoiceView,
 ): z.input<typeof PlatformInvoiceRecord> {
   const { invoice, lines, checkoutUrl } = view;
-  const asset = settlementAsset(invoice.currency, invoice.decimals);
-  const shown = (units: bigint) => formatMoney(money(units, asset));
   return presentRow(PlatformInvoiceRecord, invoice, {
-    subtotal: shown(invoice.subtotal),
-    discountTotal: shown(invoice.discountTotal),
-    creditTotal: shown(invoice.creditTotal),
-    total: shown(invoice.total),
-    lines: lines.map((line) =>
-      presentRow(PlatformInvoiceLineRecord, line, {
-        unitAmount: shown(line.unitAmount),
-        amount: shown(line.amount),
-      }),
-    ),
+    ...presentTotals(invoice, invoice),
+    lines: lines.map((line) => ({ id: line.id, ...presentLine(line, invoice) })),
     checkoutUrl,
     merchantInvoicePublicId: invoice.twinPublicId,
   });
+}
+
+/** A currency, with the decimals in which amounts of it are stored. */
+type Billed = Pick<PlatformInvoiceRow, "currency" | "decimals">;
+
+const shownIn = ({ currency, decimals }: Billed, units: bigint) =>
+  formatMoney(money(units, settlementAsset(currency, decimals)));
+
+/** Presents the totals of a platform invoice, or of one that was only computed. */
+export function presentTotals(
+  totals: Pick<PlatformInvoiceRow, "subtotal" | "discountTotal" | "creditTotal" | "total">,
+  billed: Billed,
+) {
+  return {
+    subtotal: shownIn(billed, totals.subtotal),
+    discountTotal: shownIn(billed, totals.discountTotal),
+    creditTotal: shownIn(billed, totals.creditTotal),
+    total: shownIn(billed, totals.total),
+  };
+}
+
+/** Presents a line of a platform invoice without its id, which one that was only computed does not have. */
+export function presentLine(
+  line: Omit<PlatformInvoiceLineRow, "id" | "platformInvoiceId" | "position">,
+  billed: Billed,
+) {
+  const { kind, description, quantity } = line;
+  const [unitAmount, amount] = [shownIn(billed, line.unitAmount), shownIn(billed, line.amount)];
+  return { kind, description, quantity, unitAmount, amount };
 }
 
 export const PlatformInvoiceListRecord = listRecord("PlatformInvoiceList", PlatformInvoiceRecord);

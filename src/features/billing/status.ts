@@ -11,5 +11,9 @@ export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 /** When an operator's cancellation takes effect; `never` withdraws a scheduled one. */
 export const cancelTimes = ["now", "period_end", "never"] as const;
 
+/** When simulated merchants pay their platform invoices. */
+export const paymentHabits = ["on-time", "late", "never"] as const;
+export type PaymentHabit = (typeof paymentHabits)[number];
+
 /** The name of the background worker, by which it is woken. */
 export const billingWorkerName = "billing";

@@ -216,6 +216,20 @@ async function twinsOf(
   return collectionInvoices;
 }
 
+/** Groups rows by a key, in their order. */
+export function groupedBy<Row, Key>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => Key,
+): Map<Key, Row[]> {
+  const groups = new Map<Key, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group === undefined) groups.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
 /**
  * Locks only the subscriptions, in the order of their ids, and reads the rest. For payments, which already hold the
  * locks that come before these, and then change only the subscriptions.

@@ -341,5 +341,4 @@ export type PlatformInvoiceRow = RowOf<typeof platformInvoices>;
 export type PlatformInvoiceLineRow = RowOf<typeof platformInvoiceLines>;
 export type CreditRow = RowOf<typeof credits>;
 export type DiscountRow = RowOf<typeof discounts>;
-export type AdjustmentRow = RowOf<typeof adjustments>;
 export type BillingStateRow = RowOf<typeof billingState>;

@@ -1,4 +1,5 @@
-import { addCredit } from "../../../src/features/billing/balances/grants.ts";
+import { giveEntry } from "../../../src/features/billing/balances/balances.ts";
+import { credit } from "../../../src/features/billing/balances/entries.ts";
 import { cancelSubscription } from "../../../src/features/billing/lifecycle/cancel.ts";
 import { selectPlan } from "../../../src/features/billing/subscriptions/subscriptions.ts";
 import { platformInvoices } from "../../../src/features/billing/table.ts";
@@ -58,7 +59,7 @@ export function makeSubscribers(ground: Ground, { pay }: Payers): Subscribers {
         case "credit": {
           const amount = `${String(step.share)}.00`;
           const input = { amount, currency: "USD", reason: "Sorry" };
-          await attempt(({ app }) => addCredit(app, testContext, owner, input));
+          await attempt(({ app }) => giveEntry(app, testContext, credit, owner, input));
           return;
         }
         case "month":

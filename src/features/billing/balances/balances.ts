@@ -1,180 +1,189 @@
-import type { InTx } from "../../../app.ts";
+import type { App, InTx } from "../../../app.ts";
+import type { Actor } from "../../../kernel/actor.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import { assert, Defect, notFound } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
 import {
   findCurrency,
   formatMoney,
   money,
   parseMoney,
   settlementAsset,
+  sum,
+  type Money,
 } from "../../../kernel/money/money.ts";
-import type { Actor } from "../../../kernel/actor.ts";
-import type { Instant } from "../../../kernel/clock.ts";
-import { assert, Defect } from "../../../kernel/errors.ts";
-import type { Id } from "../../../kernel/id.ts";
 import { parsePercent } from "../../../kernel/money/ratio.ts";
-import type { PageRequest } from "../../../kernel/page.ts";
-import type { Reader, Tx } from "../../../platform/database/database.ts";
+import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
+import type { Reader, Tx, WriteContext } from "../../../platform/database/database.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../../platform/database/query/lists.ts";
-import { encodeAmount, type RowOf, type Table } from "../../../platform/database/schema/table.ts";
+import { encodeAmount, type RowOf } from "../../../platform/database/schema/table.ts";
 import type { InvoiceRow } from "../../invoices/store.ts";
+import { findOrganization } from "../../organizations/store.ts";
 import { readPaymentsOf } from "../../payments/payments.ts";
 import { presentPayment } from "../../payments/records.ts";
 import type { ChargeInputs, Charges, DiscountInput } from "../charges.ts";
-import { savePlatformInvoice } from "../store.ts";
-import { presentAdjustment, presentCredit, presentDiscount } from "../operator/admin-records.ts";
+import { BillingCurrencyDiffers, CurrencyNotBilled } from "../errors.ts";
+import { liveSubscription, savePlatformInvoice } from "../store.ts";
 import {
   adjustments,
   creditApplications,
   credits,
   discounts,
   discountUses,
-  type AdjustmentRow,
   type CreditRow,
   type DiscountRow,
   type PlatformInvoiceRow,
 } from "../table.ts";
+import {
+  adjustment,
+  credit,
+  type EntryKind,
+  type EntryTable,
+  type EntryView,
+  type Ownership,
+  type Terms,
+} from "./entries.ts";
 
-/** The `createdBy` of credits and adjustments that Till creates without an actor. */
+// The balances of organizations: all that reads, locks, spends and restores credits, discounts and adjustments.
+//
+// - An invoice is computed from entries that its transaction has locked, and spends them in the same transaction. So no
+//   entry is used twice, and the locks are always taken in the same order: credits, discounts, adjustments.
+// - It takes from a credit what it needs, uses a discount once, and takes an adjustment as a whole. Each use of a credit
+//   or a discount is a row that names the invoice: the amount of a credit is always its rest plus the amounts of its rows
+//   that are not reversed.
+// - A void gives everything back: the rows are marked as reversed, and a credit that expired meanwhile lives longer.
+// - A credit that came from an invoice names it. Its cause may vanish, by a void or a reorganization: then it is taken
+//   back from what remains, and the part that was spent is charged as an adjustment.
+// - Every new entry has an audit entry, and a credit has an event too.
+
+/** The `createdBy` of entries that Till creates without an actor. */
 const system = "system";
 
-/** Returns the `createdBy` for an actor: the id of a user or API key, the operator's name, or `system`. */
-export function creatorOf(actor: Actor): string {
-  return actor.type === "system" ? system : (actor.id ?? actor.label);
-}
-
-type NewCredit = Pick<
-  CreditRow,
-  "organizationId" | "amount" | "currency" | "decimals" | "reason" | "expiresAt" | "createdBy"
-> & { readonly sourceInvoiceId: CreditRow["sourceInvoiceId"] };
-type NewDiscount = Omit<DiscountRow, "id" | "periodsUsed" | "createdAt">;
-type NewAdjustment = Omit<AdjustmentRow, "id" | "status" | "platformInvoiceId" | "createdAt">;
-
-/** The fields of a platform invoice by which its use of credits, discounts and adjustments is stored. */
+/** The fields of a platform invoice by which its entries are stored. */
 type BilledInvoice = Pick<
   PlatformInvoiceRow,
   "id" | "number" | "organizationId" | "currency" | "decimals"
 >;
 
-/** The inputs of an organization's next invoice besides its plan and usage. */
-type BalanceInputs = Pick<ChargeInputs, "adjustments" | "discounts" | "credits">;
-
-// Credits, discounts and adjustments of organizations, in their caller's transaction.
-
-/** Grants a credit, with its audit entry and event. */
-export async function grantCredit(
-  tx: Tx,
-  { ids, journal }: InTx,
-  at: Instant,
-  given: NewCredit,
-): Promise<CreditRow> {
-  const credit: CreditRow = {
-    ...given,
-    id: ids.next("credit", at),
-    remaining: given.amount,
-    createdAt: at,
-    version: 1,
-  };
-  await tx.insert(credits, credit);
-  const shown = presentCredit({ credit, at });
-  const { id, organizationId, ...changes } = shown;
-  journal.record(tx, at, {
-    action: "credit.granted",
-    organizationId,
-    subjectType: "credit",
-    subjectId: id,
-    changes,
-    events: { types: ["credit.granted"], version: credit.version, data: shown },
-  });
-  return credit;
+/** Returns a page of an organization's entries, newest first. An unknown organization is a 404. */
+export async function listEntries<T extends EntryTable>(
+  { db, clock }: App,
+  { table }: { readonly table: T },
+  organizationId: Id<"organization">,
+  query: PageQuery,
+): Promise<Page<EntryView<T>>> {
+  const at = clock.now();
+  const page = parsePage(query, table.name, { organizationId });
+  await requireOrganization(db, organizationId);
+  const { rest, values } = pageQuery(page, [["organization_id =", organizationId]]);
+  return mapPage(toPage(await db.find(table, rest, values), page), (row) => ({ row, at }));
 }
 
-/** Adds a pending adjustment, with its audit entry. */
-export async function addAdjustment(
-  tx: Tx,
-  { ids, journal }: InTx,
-  at: Instant,
-  given: NewAdjustment,
-): Promise<AdjustmentRow> {
-  const row: AdjustmentRow = {
-    ...given,
-    id: ids.next("adjustment", at),
-    status: "pending",
-    platformInvoiceId: null,
-    createdAt: at,
-  };
-  await tx.insert(adjustments, row);
-  const { id, organizationId, ...changes } = presentAdjustment(row);
-  journal.record(tx, at, {
-    action: "adjustment.created",
-    organizationId,
-    subjectType: "adjustment",
-    subjectId: id,
-    changes,
-  });
-  return row;
+/** Returns the sum of an organization's credits in a currency that are neither used up nor expired. */
+export async function sumUsableCredits(
+  { db, clock }: App,
+  organizationId: Id<"organization">,
+  currency: string,
+): Promise<Money | null> {
+  const asset = findCurrency(currency);
+  if (asset === null) return null;
+  const open = await db.find(
+    credits,
+    `WHERE organization_id = $1 AND currency = $2 AND remaining > $3
+     AND (expires_at IS NULL OR expires_at > $4)`,
+    [organizationId, currency, encodeAmount(0n), clock.now()],
+  );
+  return sum(
+    open.map(({ remaining }) => money(remaining, asset)),
+    asset,
+  );
 }
 
 /**
- * Takes back up to `amount` of the credits that came from an invoice: first from their remaining amounts, then as a
- * pending adjustment for the part that was already spent. For payments that a reorganization removed, and for voided
- * invoices.
+ * Gives an organization the entry that a platform admin asks for. An unknown organization is a 404, a currency in which
+ * it is not billed a 422. @throws the errors of the kind's `parse`
  */
-export async function takeBackCredits(
-  tx: Tx,
-  app: InTx,
-  at: Instant,
-  invoice: BilledInvoice,
-  amount: bigint,
-): Promise<void> {
-  const { organizationId, currency, decimals, number } = invoice;
-  let left = amount;
-  const changes = (await lockCreditsFrom(tx, invoice.id)).flatMap((credit) => {
-    const taken = credit.remaining < left ? credit.remaining : left;
-    left -= taken;
-    const less = { amount: credit.amount - taken, remaining: credit.remaining - taken };
-    return taken === 0n ? [] : [change(credit, less)];
+export function giveEntry<T extends EntryTable, Asked, Given extends Terms>(
+  app: App,
+  context: WriteContext,
+  kind: EntryKind<T, Asked, Given>,
+  organizationId: Id<"organization">,
+  asked: Asked,
+): Promise<EntryView<T>> {
+  return app.db.write(context, async (tx) => {
+    const at = app.clock.now();
+    const terms = kind.parse(asked, at);
+    await requireOrganization(tx, organizationId);
+    if (terms.currency !== null) await requireBilled(tx, app, organizationId, terms.currency);
+    const createdBy = creatorOf(context.actor);
+    const row = await addEntry(tx, app, at, kind, { ...terms, organizationId, createdBy });
+    return { row, at };
   });
-  await setRemaining(tx, changes);
-  for (const { from, to } of changes) {
-    const asset = settlementAsset(currency, decimals);
-    const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
-    app.journal.record(tx, at, {
-      action: "credit.reduced",
-      organizationId,
-      subjectType: "credit",
-      subjectId: from.id,
-      changes: { amount: { from: before, to: after }, invoice: number },
-    });
-  }
-  if (left === 0n) return;
-  const description = `Credit from ${number}, taken back after it was spent`;
-  const made = { organizationId, currency, decimals, createdBy: system };
-  await addAdjustment(tx, app, at, { ...made, amount: left, description });
 }
 
-/** Grants a discount, with its audit entry. */
-export async function grantDiscount(
+async function requireOrganization(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<void> {
+  if ((await findOrganization(reader, organizationId)) === null) throw notFound();
+}
+
+/** Refuses a currency in which the organization gets no invoices: the entry would stay unused forever. */
+async function requireBilled(
+  reader: Reader,
+  { config }: InTx,
+  organizationId: Id<"organization">,
+  currency: string,
+): Promise<void> {
+  const live = await liveSubscription(reader, organizationId);
+  if (live !== null && live.terms.currency !== currency) {
+    throw new BillingCurrencyDiffers(
+      `The organization's subscription is billed in ${live.terms.currency}. Give the amount in that currency.`,
+    );
+  }
+  const known = new Set(config.plans.plans.map((plan) => plan.currency));
+  if (live !== null || known.has(currency)) return;
+  throw new CurrencyNotBilled(
+    `No plan is billed in ${currency}. Choose one of: ${[...known].join(", ")}.`,
+  );
+}
+
+/** Returns the `createdBy` for an actor. */
+function creatorOf(actor: Actor): string {
+  return actor.type === "system" ? system : (actor.id ?? actor.label);
+}
+
+/** Adds an entry in the caller's transaction, with its audit entry and event. */
+export async function addEntry<T extends EntryTable, Asked, Given extends Terms>(
   tx: Tx,
   { ids, journal }: InTx,
   at: Instant,
-  given: NewDiscount,
-): Promise<DiscountRow> {
-  const row: DiscountRow = {
-    ...given,
-    id: ids.next("discount", at),
-    periodsUsed: 0,
-    createdAt: at,
-  };
-  await tx.insert(discounts, row);
-  const { id, organizationId, ...changes } = presentDiscount(row);
+  kind: EntryKind<T, Asked, Given>,
+  terms: Given & Ownership,
+): Promise<RowOf<T>> {
+  const row = kind.begin(terms, at, ids);
+  await tx.insert(kind.table, row);
+  const shown = kind.present({ row, at });
+  const { id, organizationId, ...changes } = shown;
   journal.record(tx, at, {
-    action: "discount.granted",
+    action: kind.added,
     organizationId,
-    subjectType: "discount",
+    subjectType: kind.noun,
     subjectId: id,
     changes,
+    events: kind.event === null ? undefined : { types: [kind.event], version: 1, data: shown },
   });
   return row;
+}
+
+/** The fields that every entry has that Till adds on account of an invoice. */
+export function madeFor({
+  organizationId,
+  currency,
+  decimals,
+}: Pick<BilledInvoice, "organizationId" | "currency" | "decimals">) {
+  return { organizationId, currency, decimals, createdBy: system };
 }
 
 /** Locks the entries that an invoice in the currency may use, and returns them for `computeCharges`. */
@@ -182,21 +191,42 @@ export async function lockBalances(
   tx: Tx,
   organizationId: Id<"organization">,
   currency: string,
-): Promise<BalanceInputs> {
-  const lockedCredits = await lockCredits(tx, organizationId, currency);
-  const lockedDiscounts = await lockDiscounts(tx, organizationId);
-  const waiting = await lockAdjustments(tx, organizationId, currency);
+): Promise<Pick<ChargeInputs, "adjustments" | "discounts" | "credits">> {
+  const left = await lockCredits(tx, organizationId, currency);
+  const usable = await tx.lock(
+    discounts,
+    "WHERE organization_id = $1 AND (periods IS NULL OR periods_used < periods) ORDER BY id",
+    [organizationId],
+  );
+  const pending = await tx.lock(
+    adjustments,
+    "WHERE organization_id = $1 AND currency = $2 AND status = 'pending' ORDER BY id",
+    [organizationId, currency],
+  );
   return {
-    credits: lockedCredits.map(({ id, remaining, expiresAt, reason }) => ({
+    credits: left.map(({ id, remaining, expiresAt, reason }) => ({
       id,
       remaining,
       currency,
       expiresAt,
       reason,
     })),
-    discounts: lockedDiscounts.map(discountInput),
-    adjustments: waiting.map(({ id, amount, description }) => ({ id, amount, description })),
+    discounts: usable.map(discountInput),
+    adjustments: pending.map(({ id, amount, description }) => ({ id, amount, description })),
   };
+}
+
+function discountInput(row: DiscountRow): DiscountInput {
+  const { id, reason, periods, periodsUsed, value, currency } = row;
+  const terms = { id, reason, periods, periodsUsed };
+  if (row.kind === "percent") {
+    const share = parsePercent(value);
+    if (share === null) throw new Defect(`the value of ${id} is not a percentage`);
+    return { ...terms, kind: "percent", share };
+  }
+  const asset = currency === null ? null : findCurrency(currency);
+  if (asset === null) throw new Defect(`${id} has no known currency`);
+  return { ...terms, kind: "fixed", amount: parseMoney(value, asset).units, currency: asset.code };
 }
 
 /**
@@ -210,8 +240,9 @@ export async function consumeBalances(
   invoice: BilledInvoice,
   charges: Charges,
 ): Promise<void> {
-  const { id: platformInvoiceId, organizationId, currency, decimals, number } = invoice;
-  const taken = new Map(charges.creditUses.map(({ id, amount }) => [id, amount]));
+  const { id: platformInvoiceId, organizationId, currency, number } = invoice;
+  const { creditUses, adjustmentIds, newCredit, carried } = charges;
+  const taken = new Map(creditUses.map(({ id, amount }) => [id, amount]));
   const held = taken.size === 0 ? [] : await lockCredits(tx, organizationId, currency);
   const used = held.filter(({ id }) => taken.has(id));
   assert(used.length === taken.size, "every credit that is used has something left");
@@ -222,31 +253,27 @@ export async function consumeBalances(
   const unreversed = { platformInvoiceId, reversedAt: null };
   await tx.insertMany(
     creditApplications,
-    charges.creditUses.map(({ id, amount }) => ({ creditId: id, amount, ...unreversed })),
+    creditUses.map(({ id, amount }) => ({ creditId: id, amount, ...unreversed })),
   );
-  await countUses(
-    tx,
-    charges.discountUses.map(({ id }) => id),
-    1,
-  );
+  await countUses(tx, charges.discountUses, 1);
   await tx.insertMany(
     discountUses,
     charges.discountUses.map(({ id, amount }) => ({ discountId: id, amount, ...unreversed })),
   );
-  await takeAdjustments(tx, charges.adjustmentIds, platformInvoiceId);
-  const made = { organizationId, currency, decimals, createdBy: system };
-  if (charges.newCredit > 0n) {
-    await grantCredit(tx, app, at, {
-      ...made,
-      amount: charges.newCredit,
-      reason: `Balance of ${number}`,
-      expiresAt: null,
-      sourceInvoiceId: platformInvoiceId,
-    });
+  if (adjustmentIds.length > 0) {
+    const invoiced = await tx.run(
+      `UPDATE adjustments SET status = 'invoiced', platform_invoice_id = $2
+       WHERE id IN ${listed(tx.dialect, 1)} AND status = 'pending'`,
+      [JSON.stringify(adjustmentIds), platformInvoiceId],
+    );
+    assert(invoiced === adjustmentIds.length, "each adjustment is invoiced once");
   }
-  if (charges.carried > 0n) {
+  if (newCredit > 0n) {
+    await addCreditFrom(tx, app, at, invoice, newCredit, `Balance of ${number}`);
+  }
+  if (carried > 0n) {
     const description = `Carried forward from ${number}`;
-    await addAdjustment(tx, app, at, { ...made, amount: charges.carried, description });
+    await addEntry(tx, app, at, adjustment, { ...madeFor(invoice), amount: carried, description });
   }
 }
 
@@ -262,27 +289,45 @@ export async function restoreBalances(
   invoice: BilledInvoice & { issuedAt: Instant },
   { newCredit, carried }: Pick<Charges, "newCredit" | "carried">,
 ): Promise<void> {
-  const applications = await lockApplications(tx, invoice.id);
+  const { id, number, issuedAt } = invoice;
+  const unreversed = "WHERE platform_invoice_id = $1 AND reversed_at IS NULL";
+  const held = await tx.lock(
+    credits,
+    `WHERE id IN (SELECT credit_id FROM credit_applications ${unreversed}) ORDER BY id`,
+    [id],
+  );
+  const applications = await tx.find(creditApplications, unreversed, [id]);
+  const taken = new Map(applications.map(({ creditId, amount }) => [creditId, amount]));
   await setRemaining(
     tx,
-    applications.map(({ credit, amount }) => {
-      const { expiresAt } = credit;
+    held.map((from) => {
+      const { remaining, expiresAt } = from;
       const hasExpired = expiresAt !== null && expiresAt <= at;
-      return change(credit, {
-        remaining: credit.remaining + amount,
-        expiresAt: hasExpired ? expiresAt + (at - invoice.issuedAt) : expiresAt,
+      return change(from, {
+        remaining: remaining + (taken.get(from.id) ?? 0n),
+        expiresAt: hasExpired ? expiresAt + (at - issuedAt) : expiresAt,
       });
     }),
   );
-  await countUses(tx, await lockUses(tx, invoice.id), -1);
-  await releaseAdjustments(tx, invoice.id);
-  await markReversed(tx, invoice.id, at);
+  const used = await tx.lock(
+    discounts,
+    `WHERE id IN (SELECT discount_id FROM discount_uses ${unreversed}) ORDER BY id`,
+    [id],
+  );
+  await countUses(tx, used, -1);
+  await tx.run(
+    `UPDATE adjustments SET status = 'pending', platform_invoice_id = NULL
+     WHERE platform_invoice_id = $1 AND status = 'invoiced'`,
+    [id],
+  );
+  for (const table of [creditApplications, discountUses]) {
+    await tx.update(table, { reversedAt: at }, unreversed, [id]);
+  }
   if (newCredit > 0n) await takeBackCredits(tx, app, at, invoice, newCredit);
   if (carried > 0n) {
-    const { organizationId, currency, decimals, number } = invoice;
-    const made = { organizationId, currency, decimals, createdBy: system };
     const description = `Carried forward from ${number}, which is void`;
-    await addAdjustment(tx, app, at, { ...made, amount: -carried, description });
+    const made = { ...madeFor(invoice), amount: -carried, description };
+    await addEntry(tx, app, at, adjustment, made);
   }
 }
 
@@ -299,7 +344,7 @@ export async function creditSurplus(
   collectionInvoices: readonly InvoiceRow[],
   confirmed: bigint,
 ): Promise<PlatformInvoiceRow> {
-  const { total, status, paidSurplus, number } = invoice;
+  const { id, total, status, paidSurplus, number } = invoice;
   const above = confirmed - (status === "void" ? 0n : total);
   const surplus = above > 0n ? above : 0n;
   if (surplus === paidSurplus) return invoice;
@@ -308,22 +353,11 @@ export async function creditSurplus(
     await takeBackCredits(tx, app, at, saved, paidSurplus - surplus);
     return saved;
   }
-  const { organizationId, currency, decimals, id } = invoice;
   const hash = await newestTransaction(tx, app, collectionInvoices, id);
+  const cause = status === "void" ? "Payment of void invoice" : "Overpayment of";
   const by = hash === null ? "" : ` by transaction ${hash}`;
-  await grantCredit(tx, app, at, {
-    organizationId,
-    currency,
-    decimals,
-    amount: surplus - paidSurplus,
-    reason:
-      status === "void"
-        ? `Payment of void invoice ${number}${by}`
-        : `Overpayment of ${number}${by}`,
-    expiresAt: null,
-    createdBy: system,
-    sourceInvoiceId: id,
-  });
+  const reason = `${cause} ${number}${by}`;
+  await addCreditFrom(tx, app, at, invoice, surplus - paidSurplus, reason);
   return saved;
 }
 
@@ -343,35 +377,57 @@ async function newestTransaction(
   return confirmed.at(-1)?.transactionHash ?? null;
 }
 
-function change(
-  from: CreditRow,
-  set: Partial<Pick<CreditRow, "amount" | "remaining" | "expiresAt">>,
-): { readonly from: CreditRow; readonly to: CreditRow } {
-  return { from, to: { ...from, ...set, version: from.version + 1 } };
+/** Adds the credit that comes from an invoice, and that `takeBackCredits` takes back. */
+async function addCreditFrom(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  invoice: BilledInvoice,
+  amount: bigint,
+  reason: string,
+): Promise<void> {
+  const terms = { amount, reason, expiresAt: null, sourceInvoiceId: invoice.id };
+  await addEntry(tx, app, at, credit, { ...madeFor(invoice), ...terms });
 }
 
-function discountInput(row: DiscountRow): DiscountInput {
-  const { id, reason, periods, periodsUsed, value, currency } = row;
-  const terms = { id, reason, periods, periodsUsed };
-  if (row.kind === "percent") {
-    const share = parsePercent(value);
-    if (share === null) throw new Defect(`the value of ${id} is not a percentage`);
-    return { ...terms, kind: "percent", share };
+/**
+ * Takes back up to `amount` of the credits that came from an invoice: first from their remaining amounts, then as a
+ * pending adjustment for the part that was already spent. For payments that a reorganization removed, and for voided
+ * invoices.
+ */
+export async function takeBackCredits(
+  tx: Tx,
+  app: InTx,
+  at: Instant,
+  invoice: BilledInvoice,
+  amount: bigint,
+): Promise<void> {
+  const { organizationId, currency, decimals, number } = invoice;
+  const given = await tx.lock(credits, "WHERE source_invoice_id = $1 ORDER BY id DESC", [
+    invoice.id,
+  ]);
+  let left = amount;
+  const changes = given.flatMap((from) => {
+    const taken = from.remaining < left ? from.remaining : left;
+    left -= taken;
+    const less = { amount: from.amount - taken, remaining: from.remaining - taken };
+    return taken === 0n ? [] : [change(from, less)];
+  });
+  await setRemaining(tx, changes);
+  for (const { from, to } of changes) {
+    const asset = settlementAsset(currency, decimals);
+    const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
+    app.journal.record(tx, at, {
+      action: "credit.reduced",
+      organizationId,
+      subjectType: "credit",
+      subjectId: from.id,
+      changes: { amount: { from: before, to: after }, invoice: number },
+    });
   }
-  const asset = currency === null ? null : findCurrency(currency);
-  if (asset === null) throw new Defect(`${id} has no known currency`);
-  return { ...terms, kind: "fixed", amount: parseMoney(value, asset).units, currency: asset.code };
-}
-
-/** Returns a page of an organization's credits, discounts or adjustments, newest first. */
-export function listEntries<T extends typeof credits | typeof discounts | typeof adjustments>(
-  reader: Reader,
-  table: T & Table,
-  organizationId: Id<"organization">,
-  page: PageRequest,
-): Promise<RowOf<T>[]> {
-  const { rest, values } = pageQuery(page, [["organization_id =", organizationId]]);
-  return reader.find(table, rest, values);
+  if (left === 0n) return;
+  const description = `Credit from ${number}, taken back after it was spent`;
+  await addEntry(tx, app, at, adjustment, { ...madeFor(invoice), amount: left, description });
 }
 
 /** Locks and returns the organization's credits in a currency that are not used up, oldest first. */
@@ -387,36 +443,21 @@ function lockCredits(
   );
 }
 
-/** Locks and returns the organization's discounts that can still be used, oldest first. */
-function lockDiscounts(tx: Tx, organizationId: Id<"organization">): Promise<DiscountRow[]> {
-  return tx.lock(
-    discounts,
-    "WHERE organization_id = $1 AND (periods IS NULL OR periods_used < periods) ORDER BY id",
-    [organizationId],
-  );
+/** A credit as it was locked, and as it is to be stored. */
+interface CreditChange {
+  readonly from: CreditRow;
+  readonly to: CreditRow;
 }
 
-/** Locks and returns the organization's pending adjustments in a currency, oldest first. */
-function lockAdjustments(
-  tx: Tx,
-  organizationId: Id<"organization">,
-  currency: string,
-): Promise<AdjustmentRow[]> {
-  return tx.lock(
-    adjustments,
-    "WHERE organization_id = $1 AND currency = $2 AND status = 'pending' ORDER BY id",
-    [organizationId, currency],
-  );
+function change(
+  from: CreditRow,
+  set: Partial<Pick<CreditRow, "amount" | "remaining" | "expiresAt">>,
+): CreditChange {
+  return { from, to: { ...from, ...set, version: from.version + 1 } };
 }
 
-/**
- * Updates the amount, the remaining amount and the expiry time of credits; each must still have the version that was
- * read.
- */
-async function setRemaining(
-  tx: Tx,
-  changes: readonly { readonly from: CreditRow; readonly to: CreditRow }[],
-): Promise<void> {
+/** Stores changes of credits, each of which must still have the version that was read. */
+async function setRemaining(tx: Tx, changes: readonly CreditChange[]): Promise<void> {
   const changed = await tx.updateMany(
     credits,
     changes.map(({ from, to: { amount, remaining, expiresAt, version } }) => ({
@@ -428,93 +469,18 @@ async function setRemaining(
 }
 
 /** Adds one use to the count of each discount, or subtracts one. */
-async function countUses(tx: Tx, ids: readonly Id<"discount">[], change: 1 | -1): Promise<void> {
-  if (ids.length === 0) return;
+async function countUses(
+  tx: Tx,
+  used: readonly { readonly id: Id<"discount"> }[],
+  change: 1 | -1,
+): Promise<void> {
+  if (used.length === 0) return;
   const isPossible =
     change === 1 ? "(periods IS NULL OR periods_used < periods)" : "periods_used > 0";
   const changed = await tx.run(
     `UPDATE discounts SET periods_used = periods_used + $2
      WHERE id IN ${listed(tx.dialect, 1)} AND ${isPossible}`,
-    [JSON.stringify(ids), change],
+    [JSON.stringify(used.map(({ id }) => id)), change],
   );
-  assert(changed === ids.length, "each discount is counted once");
-}
-
-/** Assigns pending adjustments to an invoice. */
-async function takeAdjustments(
-  tx: Tx,
-  ids: readonly Id<"adjustment">[],
-  platformInvoiceId: Id<"platformInvoice">,
-): Promise<void> {
-  if (ids.length === 0) return;
-  const changed = await tx.run(
-    `UPDATE adjustments SET status = 'invoiced', platform_invoice_id = $2
-     WHERE id IN ${listed(tx.dialect, 1)} AND status = 'pending'`,
-    [JSON.stringify(ids), platformInvoiceId],
-  );
-  assert(changed === ids.length, "each adjustment is invoiced once");
-}
-
-/** Makes an invoice's adjustments pending again, for the next invoice. */
-async function releaseAdjustments(tx: Tx, platformInvoiceId: Id<"platformInvoice">): Promise<void> {
-  await tx.run(
-    `UPDATE adjustments SET status = 'pending', platform_invoice_id = NULL
-     WHERE platform_invoice_id = $1 AND status = 'invoiced'`,
-    [platformInvoiceId],
-  );
-}
-
-/** Locks the credits that an invoice used and that were not restored yet; returns them with the amounts used. */
-async function lockApplications(
-  tx: Tx,
-  platformInvoiceId: Id<"platformInvoice">,
-): Promise<{ readonly credit: CreditRow; readonly amount: bigint }[]> {
-  const locked = await tx.lock(
-    credits,
-    `WHERE id IN (SELECT credit_id FROM credit_applications
-       WHERE platform_invoice_id = $1 AND reversed_at IS NULL) ORDER BY id`,
-    [platformInvoiceId],
-  );
-  const taken = await tx.find(
-    creditApplications,
-    "WHERE platform_invoice_id = $1 AND reversed_at IS NULL",
-    [platformInvoiceId],
-  );
-  const amounts = new Map(taken.map(({ creditId, amount }) => [creditId, amount]));
-  return locked.map((credit) => ({ credit, amount: amounts.get(credit.id) ?? 0n }));
-}
-
-/** Locks the discounts that an invoice used and that were not restored yet; returns their ids. */
-async function lockUses(
-  tx: Tx,
-  platformInvoiceId: Id<"platformInvoice">,
-): Promise<Id<"discount">[]> {
-  const rows = await tx.lock(
-    discounts,
-    `WHERE id IN (SELECT discount_id FROM discount_uses
-       WHERE platform_invoice_id = $1 AND reversed_at IS NULL) ORDER BY id`,
-    [platformInvoiceId],
-  );
-  return rows.map(({ id }) => id);
-}
-
-/** Marks an invoice's uses of credits and discounts as reversed. */
-async function markReversed(
-  tx: Tx,
-  platformInvoiceId: Id<"platformInvoice">,
-  at: number,
-): Promise<void> {
-  for (const table of [creditApplications, discountUses]) {
-    await tx.update(
-      table,
-      { reversedAt: at },
-      "WHERE platform_invoice_id = $1 AND reversed_at IS NULL",
-      [platformInvoiceId],
-    );
-  }
-}
-
-/** Locks and returns the credits that came from an invoice, newest first. */
-function lockCreditsFrom(tx: Tx, platformInvoiceId: Id<"platformInvoice">): Promise<CreditRow[]> {
-  return tx.lock(credits, "WHERE source_invoice_id = $1 ORDER BY id DESC", [platformInvoiceId]);
+  assert(changed === used.length, "each discount is counted once");
 }

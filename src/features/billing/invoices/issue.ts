@@ -15,13 +15,14 @@ import {
   type Charges,
 } from "../charges.ts";
 import {
-  addAdjustment,
+  addEntry,
   consumeBalances,
   creditSurplus,
-  grantCredit,
   lockBalances,
+  madeFor,
   restoreBalances,
 } from "../balances/balances.ts";
+import { adjustment, credit } from "../balances/entries.ts";
 import { periodAt, type Period } from "../periods.ts";
 import {
   assetOf,
@@ -358,18 +359,12 @@ export async function chargePlanDifference(
   const first = await findFirstInvoice(tx, subscription);
   const difference = first === null ? null : planDifferenceOf(first, subscription.terms);
   if (first === null || difference === null) return null;
-  const { organizationId, currency, decimals } = first;
   const { amount, description, rest } = difference;
-  const made = { organizationId, currency, decimals, createdBy: "system" };
-  if (amount > 0n) await addAdjustment(tx, app, at, { ...made, amount, description });
+  const made = madeFor(first);
+  if (amount > 0n) await addEntry(tx, app, at, adjustment, { ...made, amount, description });
   if (amount < 0n) {
-    await grantCredit(tx, app, at, {
-      ...made,
-      amount: -amount,
-      reason: description,
-      expiresAt: null,
-      sourceInvoiceId: null,
-    });
+    const terms = { amount: -amount, reason: description, expiresAt: null, sourceInvoiceId: null };
+    await addEntry(tx, app, at, credit, { ...made, ...terms });
   }
   if (rest === null) return null;
   const { terms } = subscription;

@@ -14,6 +14,7 @@ import type {
   AdminInvoiceView,
 } from "../operator/admin-records.ts";
 import type { PlatformInvoiceView } from "../records.ts";
+import { groupedBy } from "../store.ts";
 import {
   platformInvoiceLines,
   platformInvoices,
@@ -137,17 +138,11 @@ export async function linesOf(
   reader: Reader,
   ids: readonly Id<"platformInvoice">[],
 ): Promise<ReadonlyMap<string, readonly PlatformInvoiceLineRow[]>> {
-  const lines = new Map<string, PlatformInvoiceLineRow[]>();
-  if (ids.length === 0) return lines;
+  if (ids.length === 0) return new Map();
   const rows = await reader.find(
     platformInvoiceLines,
     `WHERE platform_invoice_id IN ${listed(reader.dialect, 1)} ORDER BY platform_invoice_id, position`,
     [JSON.stringify(ids)],
   );
-  for (const row of rows) {
-    const there = lines.get(row.platformInvoiceId);
-    if (there === undefined) lines.set(row.platformInvoiceId, [row]);
-    else there.push(row);
-  }
-  return lines;
+  return groupedBy(rows, ({ platformInvoiceId }) => platformInvoiceId);
 }

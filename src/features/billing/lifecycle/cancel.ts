@@ -1,5 +1,5 @@
 import type { App, InTx } from "../../../app.ts";
-import { toIso, type Instant } from "../../../kernel/clock.ts";
+import { toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx, WriteContext } from "../../../platform/database/database.ts";
 import { NoSubscription, SubscriptionNotChangeable } from "../errors.ts";
@@ -54,7 +54,7 @@ async function cancelLocked(
     throw new SubscriptionNotChangeable("The subscription is already canceled.");
   if (when === "now") {
     // A period that begins at exactly this time has begun.
-    return (await endAt(tx, app, at, locked, at + 1, { reason })).subscription;
+    return (await endSubscription(tx, app, at, locked, at + 1, { reason })).subscription;
   }
   if (status === "suspended" && when === "period_end") {
     throw new SubscriptionNotChangeable(
@@ -69,10 +69,9 @@ async function cancelLocked(
     // A scheduled cancellation overrides a scheduled plan change.
     ...(cancelAt === null ? {} : noPlanChange),
   });
-  const isoOf = (time: Instant | null) => (time === null ? null : toIso(time));
   noteSubscription(tx, app, at, "subscription.cancellation_changed", saved, {
     reason,
-    cancelAt: { from: isoOf(subscription.cancelAt), to: isoOf(cancelAt) },
+    cancelAt: { from: toIsoOrNull(subscription.cancelAt), to: toIsoOrNull(cancelAt) },
     ...(cancelAt === null || pendingPlan === null
       ? {}
       : { pendingPlan: { from: pendingPlan, to: null } }),
@@ -80,24 +79,17 @@ async function cancelLocked(
   return saved;
 }
 
-/** Performs a scheduled cancellation at its period boundary; returns the updated subscription. */
-export function endSubscription(
+/**
+ * Cancels a locked subscription at a period boundary, and voids the invoices of the periods that begin there or later.
+ * Returns the updated subscription. `changes` are added to the audit entry.
+ */
+export async function endSubscription(
   tx: Tx,
   app: InTx,
   at: Instant,
   locked: LockedSubscription,
   boundary: Instant,
-): Promise<LockedSubscription> {
-  return endAt(tx, app, at, locked, boundary, {});
-}
-
-async function endAt(
-  tx: Tx,
-  app: InTx,
-  at: Instant,
-  locked: LockedSubscription,
-  boundary: Instant,
-  changes: Readonly<Record<string, unknown>>,
+  changes: Readonly<Record<string, unknown>> = {},
 ): Promise<LockedSubscription> {
   const unbegun = [...locked.invoices, ...locked.paidAhead].filter(
     ({ periodStart }) => periodStart >= boundary,

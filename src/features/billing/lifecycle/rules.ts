@@ -264,14 +264,26 @@ function endsBy({ cancelAt }: LifecycleSubscription, at: Instant): boolean {
 }
 
 function renewal(state: LifecycleState): Transition[] {
-  const { anchorAt, periodIndex, currentPeriodEnd: at, terms } = state.subscription;
-  if (endsBy(state.subscription, at)) return [{ kind: "ended", at }];
+  const { subscription } = state;
+  const { currentPeriodEnd: at } = subscription;
+  if (endsBy(subscription, at)) return [{ kind: "ended", at }];
   const { change, interval } = pendingChangeOf(state);
-  const period =
-    interval === terms.interval
-      ? begin(anchorAt, interval, periodIndex + 1)
-      : begin(at, interval, 0);
-  return [{ kind: "renewed", at, period, change }];
+  return [{ kind: "renewed", at, period: periodAfter(subscription, interval), change }];
+}
+
+/** Returns the period that follows the current one, if it is renewed under a plan with this interval. */
+export function periodAfter(
+  {
+    anchorAt,
+    periodIndex,
+    currentPeriodEnd,
+    terms,
+  }: Pick<LifecycleSubscription, "anchorAt" | "periodIndex" | "currentPeriodEnd" | "terms">,
+  interval: Interval,
+): NextPeriod {
+  return interval === terms.interval
+    ? begin(anchorAt, interval, periodIndex + 1)
+    : begin(currentPeriodEnd, interval, 0);
 }
 
 function resumption(state: LifecycleState): Transition {

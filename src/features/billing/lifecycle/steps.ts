@@ -189,44 +189,46 @@ async function performStep(
 const pastDue = { status: "past_due", statusReason: "unpaid" } as const;
 
 /** Marks open invoices as past due and returns all of the subscription's invoices. */
-async function markPastDue(
+function markPastDue(
   tx: Tx,
   app: InTx,
   at: Instant,
-  { invoices }: LockedSubscription,
+  locked: LockedSubscription,
   ids: readonly string[],
 ): Promise<readonly PlatformInvoiceRow[]> {
-  const rows: PlatformInvoiceRow[] = [];
-  for (const invoice of invoices) {
-    if (invoice.status !== "open" || !ids.includes(invoice.id)) {
-      rows.push(invoice);
-      continue;
-    }
+  return changeInvoices(locked, ids, async (invoice) => {
+    if (invoice.status !== "open") return invoice;
     const set = { status: "past_due", pastDueAt: at, dunningFrom: null } as const;
     const row = await savePlatformInvoice(tx, at, invoice, set);
     await announcePlatformInvoice(tx, app, at, "platform_invoice.past_due", row);
-    rows.push(row);
-  }
-  return rows;
+    return row;
+  });
 }
 
 /** Emits the reminder of one invoice and returns all of the subscription's invoices. */
-async function remind(
+function remind(
   tx: Tx,
   app: InTx,
   at: Instant,
-  { invoices }: LockedSubscription,
+  locked: LockedSubscription,
   { invoiceId, remindersSent }: Extract<Transition, { kind: "reminded" }>,
+): Promise<readonly PlatformInvoiceRow[]> {
+  return changeInvoices(locked, [invoiceId], async (invoice) => {
+    const row = await savePlatformInvoice(tx, at, invoice, { remindersSent });
+    await announcePlatformInvoice(tx, app, at, "platform_invoice.reminder", row, { remindersSent });
+    return row;
+  });
+}
+
+/** Changes some of the subscription's invoices and returns all of them. */
+async function changeInvoices(
+  { invoices }: LockedSubscription,
+  ids: readonly string[],
+  change: (invoice: PlatformInvoiceRow) => Promise<PlatformInvoiceRow>,
 ): Promise<readonly PlatformInvoiceRow[]> {
   const rows: PlatformInvoiceRow[] = [];
   for (const invoice of invoices) {
-    if (invoice.id !== invoiceId) {
-      rows.push(invoice);
-      continue;
-    }
-    const row = await savePlatformInvoice(tx, at, invoice, { remindersSent });
-    await announcePlatformInvoice(tx, app, at, "platform_invoice.reminder", row, { remindersSent });
-    rows.push(row);
+    rows.push(ids.includes(invoice.id) ? await change(invoice) : invoice);
   }
   return rows;
 }

@@ -13,16 +13,12 @@ import {
   type InvoiceOrder,
   type PlanDifference,
 } from "../invoices/issue.ts";
+import { periodAfter } from "../lifecycle/rules.ts";
 import { periodAt } from "../periods.ts";
 import { pendingTermsOf } from "../plans.ts";
 import { liveSubscription, unpaidOf } from "../store.ts";
 import { subscriptions, type SubscriptionRow } from "../table.ts";
-import type {
-  CheckedBilling,
-  InvoicePreview,
-  OperatedSubscription,
-  SubscriptionFilters,
-} from "./admin-records.ts";
+import type { InvoicePreview, OperatedSubscription, SubscriptionFilters } from "./admin-records.ts";
 
 // Reads of billing for operators at the command line.
 
@@ -31,19 +27,14 @@ export async function listSubscriptions(
   app: App,
   query: SubscriptionFilters,
 ): Promise<Page<OperatedSubscription>> {
-  const { db } = app;
-  const found = await pageOf(app, query);
-  const names = await namesOf(
-    db,
-    found.data.map(({ organizationId }) => organizationId),
-  );
+  const { found, nameOf } = await pageOf(app, query);
   const owed = await unpaidOf(
-    db,
+    app.db,
     found.data.map(({ id }) => id),
   );
   return mapPage(found, (subscription) => ({
     subscription,
-    organizationName: names.get(subscription.organizationId) ?? "",
+    organizationName: nameOf(subscription),
     owedInvoices: owed.filter((one) => one.subscriptionId === subscription.id).length,
   }));
 }
@@ -59,31 +50,26 @@ export async function previewPlatformInvoices(
   if (organizationId !== undefined && (await liveSubscription(db, organizationId)) === null) {
     throw notFound();
   }
-  const found = await pageOf(app, query);
-  const names = await namesOf(
-    db,
-    found.data.map((one) => one.organizationId),
-  );
+  const { found, nameOf } = await pageOf(app, query);
   const data: InvoicePreview[] = [];
   for (const one of found.data) {
     if (one.status === "suspended" || one.status === "canceled") continue;
     // It ends with the current period, so no invoice follows.
     if (one.cancelAt !== null) continue;
     // A write transaction, because computing it locks rows; it changes nothing.
-    const name = names.get(one.organizationId) ?? "";
-    data.push(await db.write(context, (tx) => previewOne(tx, app, one, name)));
+    data.push(await db.write(context, (tx) => previewOne(tx, app, one, nameOf(one))));
   }
   return { data, nextCursor: found.nextCursor };
 }
 
 /** Runs all billing checks, which recompute every platform invoice and balance. */
-export async function verifyBilling({ db }: App): Promise<CheckedBilling> {
-  const checks = [];
+export async function verifyBilling({ db }: App) {
+  const data = [];
   for (const check of billingChecks) {
     const { name, describe } = check;
-    checks.push({ name, describe, violations: await check.run(db) });
+    data.push({ name, describe, violations: await check.run(db) });
   }
-  return { checks };
+  return { data, nextCursor: null };
 }
 
 async function pageOf({ db }: App, { limit, cursor, status, organizationId }: SubscriptionFilters) {
@@ -92,7 +78,12 @@ async function pageOf({ db }: App, { limit, cursor, status, organizationId }: Su
     ["organization_id =", organizationId],
     ["status =", status],
   ]);
-  return toPage(await db.find(subscriptions, rest, values), asked);
+  const found = toPage(await db.find(subscriptions, rest, values), asked);
+  const names = await namesOf(
+    db,
+    found.data.map((one) => one.organizationId),
+  );
+  return { found, nameOf: (one: SubscriptionRow) => names.get(one.organizationId) ?? "" };
 }
 
 /** Returns the order of the next invoice, with the usage of the current period so far. */
@@ -102,7 +93,6 @@ async function orderOf(
   subscription: SubscriptionRow,
 ): Promise<{ readonly order: InvoiceOrder; readonly difference: PlanDifference | null }> {
   const { terms: before, anchorAt, periodIndex } = subscription;
-  const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
   const terms = pendingTermsOf(config.plans, subscription) ?? before;
   const common = { subscription, terms, dueAt: null };
   if (periodIndex < 0) {
@@ -112,10 +102,8 @@ async function orderOf(
     const period = difference?.rest ?? periodAt(anchorAt, terms.interval, 1);
     return { order: { ...common, period, elapsed: null }, difference };
   }
-  const period =
-    terms.interval === before.interval
-      ? periodAt(anchorAt, terms.interval, periodIndex + 1)
-      : periodAt(end, terms.interval, 0);
+  const period = periodAfter(subscription, terms.interval);
+  const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
   const elapsed = { terms: before, start, end };
   return { order: { ...common, period, elapsed }, difference: null };
 }
@@ -129,34 +117,18 @@ async function previewOne(
   const { order, difference } = await orderOf(tx, app, subscription);
   const { inputs, usageCount } = await draftPlatformInvoice(tx, app, app.clock.now(), order);
   const charges = computeCharges(difference === null ? inputs : withDifference(inputs, difference));
-  const { period, terms } = order;
-  const { currency, decimals } = inputs;
-  return {
-    subscription,
-    organizationName,
-    period,
-    planId: terms.id,
-    currency,
-    decimals,
-    usageCount,
-    charges,
-  };
+  return { order, organizationName, inputs, usageCount, charges };
 }
 
 /** Adds a pending plan difference to the inputs of an invoice. */
 function withDifference(
-  { credits, adjustments, ...inputs }: ChargeInputs,
+  inputs: ChargeInputs,
   { amount, description }: PlanDifference,
 ): ChargeInputs {
-  const { currency } = inputs;
-  return amount > 0n
-    ? { ...inputs, credits, adjustments: [...adjustments, { id: "adj_", amount, description }] }
-    : {
-        ...inputs,
-        adjustments,
-        credits: [
-          ...credits,
-          { id: "crd_", remaining: -amount, currency, expiresAt: null, reason: description },
-        ],
-      };
+  const { adjustments, credits, currency } = inputs;
+  if (amount > 0n) {
+    return { ...inputs, adjustments: [...adjustments, { id: "adj_", amount, description }] };
+  }
+  const terms = { remaining: -amount, currency, expiresAt: null, reason: description };
+  return { ...inputs, credits: [...credits, { id: "crd_", ...terms }] };
 }

@@ -5,22 +5,27 @@ import type { Reader } from "../../../platform/database/database.ts";
 import { batchesOf } from "../../../platform/database/query/lists.ts";
 import { namesOf } from "../../organizations/store.ts";
 import { linesOf } from "../invoices/platform-invoices.ts";
+import { presentLine, presentTotals } from "../records.ts";
 import {
   platformInvoices,
-  subscriptions,
   type PlatformInvoiceLineRow,
   type PlatformInvoiceRow,
 } from "../table.ts";
 import type { RehearsalPlan } from "./rehearsal.ts";
+
+// The report of a rehearsal, read from its copy of the store, which is SQLite: a parameter that is null leaves a condition
+// on the organization out.
 
 /** Rows that are read at a time. */
 const pageSize = 500;
 
 type Scope = Pick<RehearsalPlan, "from" | "organizationId">;
 
-/** True for invoices that were unpaid when the rehearsal began, or that it issued. */
-const concerned = `(issued_at >= $1 OR paid_at >= $1 OR voided_at >= $1
-  OR status IN ('open', 'past_due'))`;
+/** An invoice of a rehearsal, as stored and as shown. */
+export interface RehearsedInvoice {
+  readonly row: PlatformInvoiceRow;
+  readonly shown: ReturnType<typeof presentRehearsed>;
+}
 
 /**
  * The invoices that were unpaid when the rehearsal began and those that it issued, in the order of their issue, with
@@ -28,53 +33,38 @@ const concerned = `(issued_at >= $1 OR paid_at >= $1 OR voided_at >= $1
  */
 export async function* rehearsedInvoices(
   reader: Reader,
-  { from, organizationId }: Scope,
+  { from, organizationId: owner }: Scope,
 ): AsyncGenerator<RehearsedInvoice> {
-  const own = organizationId === null ? "" : "AND organization_id = $3";
-  const values = organizationId === null ? [] : [organizationId];
   const read = (after: string) =>
     reader.find(
       platformInvoices,
-      `WHERE ${concerned} AND id > $2 ${own} ORDER BY id LIMIT ${String(pageSize)}`,
-      [from, after, ...values],
+      `WHERE (issued_at >= $1 OR paid_at >= $1 OR voided_at >= $1 OR status IN ('open', 'past_due'))
+         AND id > $2 AND ($3 IS NULL OR organization_id = $3) ORDER BY id LIMIT ${String(pageSize)}`,
+      [from, after, owner],
     );
-  for await (const rows of batchesOf(pageSize, read, ({ id }) => id)) {
-    const lines = await linesOf(
-      reader,
-      rows.map(({ id }) => id),
-    );
-    const names = await namesOf(
-      reader,
-      rows.map((row) => row.organizationId),
-    );
+  for await (const rows of batchesOf(pageSize, read, (row) => row.id)) {
+    const ids = rows.map((row) => row.id);
+    const owners = rows.map((row) => row.organizationId);
+    const [lines, names] = [await linesOf(reader, ids), await namesOf(reader, owners)];
     for (const row of rows) {
-      const name = names.get(row.organizationId) ?? "";
-      yield { row, shown: presentInvoice(row, name, lines.get(row.id) ?? []) };
+      const organizationName = names.get(row.organizationId) ?? "";
+      yield { row, shown: presentRehearsed(row, organizationName, lines.get(row.id) ?? []) };
     }
   }
 }
 
-/** An invoice of a rehearsal, as stored and as shown. */
-export interface RehearsedInvoice {
-  readonly row: PlatformInvoiceRow;
-  readonly shown: ReturnType<typeof presentInvoice>;
-}
-
 /** Presents an invoice without the ids and links that a later real invoice will not have. */
-function presentInvoice(
+function presentRehearsed(
   row: PlatformInvoiceRow,
   organizationName: string,
   lines: readonly PlatformInvoiceLineRow[],
 ) {
-  const { number, organizationId, subscriptionId, status, currency } = row;
-  const asset = settlementAsset(currency, row.decimals);
-  const amount = (units: bigint) => formatMoney(money(units, asset));
   return {
-    number,
-    organizationId,
+    number: row.number,
+    organizationId: row.organizationId,
     organizationName,
-    subscriptionId,
-    status,
+    subscriptionId: row.subscriptionId,
+    status: row.status,
     periodStart: toIso(row.periodStart),
     periodEnd: toIso(row.periodEnd),
     issuedAt: toIso(row.issuedAt),
@@ -82,18 +72,9 @@ function presentInvoice(
     pastDueAt: toIsoOrNull(row.pastDueAt),
     paidAt: toIsoOrNull(row.paidAt),
     voidedAt: toIsoOrNull(row.voidedAt),
-    subtotal: amount(row.subtotal),
-    discountTotal: amount(row.discountTotal),
-    creditTotal: amount(row.creditTotal),
-    total: amount(row.total),
-    currency,
-    lines: lines.map((line) => ({
-      kind: line.kind,
-      description: line.description,
-      quantity: line.quantity,
-      unitAmount: amount(line.unitAmount),
-      amount: amount(line.amount),
-    })),
+    ...presentTotals(row, row),
+    currency: row.currency,
+    lines: lines.map((line) => presentLine(line, row)),
   };
 }
 
@@ -107,51 +88,38 @@ export interface RehearsedEvent {
   readonly changes: Readonly<Record<string, unknown>>;
 }
 
-/** The entries of the audit log about billing, and the only event of billing that has none. */
-const entries = `
-  SELECT substr(id, 5) AS place, created_at AS at, organization_id, action AS event, changes
-    FROM audit_logs WHERE id > $1
-      AND target_type IN ('subscription', 'platform_invoice', 'credit', 'discount', 'adjustment')
-  UNION ALL
-  SELECT substr(id, 5), occurred_at, organization_id, type, payload
-    FROM events WHERE id > $2 AND type = 'usage.threshold_reached'`;
-
-interface Entry {
-  readonly cursor: string;
+interface Entry extends Omit<RehearsedEvent, "at" | "changes"> {
   readonly at: Instant;
-  readonly organizationId: string;
-  readonly event: string;
   readonly changes: string;
+  readonly place: string;
 }
 
-/** Everything that billing recorded during a rehearsal, in order. */
+/** Everything that billing recorded during a rehearsal, in order: in the audit log, and the only event that is not in it. */
 export async function* rehearsedEvents(
   reader: Reader,
-  { organizationId }: Scope,
+  { organizationId: owner }: Scope,
 ): AsyncGenerator<RehearsedEvent> {
-  const own = organizationId === null ? "" : "WHERE organization_id = $3";
-  const values = organizationId === null ? [] : [organizationId];
   // All ids have prefixes of equal length; the rest sorts by creation.
   const read = (after: string) =>
     reader.all<Entry>(
-      `SELECT place AS "cursor", at AS "at", organization_id AS "organizationId", event AS "event",
-         changes AS "changes" FROM (${entries}) AS entries ${own}
-       ORDER BY place LIMIT ${String(pageSize)}`,
-      [`aud_${after}`, `evt_${after}`, ...values],
+      `SELECT at AS "at", organization_id AS "organizationId",
+         (SELECT name FROM organizations o WHERE o.id = e.organization_id) AS "organizationName",
+         event AS "event", changes AS "changes", place AS "place"
+       FROM (
+         SELECT substr(id, 5) AS place, created_at AS at, organization_id, action AS event, changes
+           FROM audit_logs WHERE id > $1
+             AND target_type IN ('subscription', 'platform_invoice', 'credit', 'discount', 'adjustment')
+         UNION ALL
+         SELECT substr(id, 5), occurred_at, organization_id, type, payload
+           FROM events WHERE id > $2 AND type = 'usage.threshold_reached'
+       ) AS e
+       WHERE $3 IS NULL OR organization_id = $3 ORDER BY place LIMIT ${String(pageSize)}`,
+      [`aud_${after}`, `evt_${after}`, owner],
     );
-  for await (const rows of batchesOf(pageSize, read, ({ cursor }) => cursor)) {
-    const names = await namesOf(
-      reader,
-      rows.map((row) => row.organizationId),
-    );
-    for (const row of rows) {
-      yield {
-        at: toIso(row.at),
-        organizationId: row.organizationId,
-        organizationName: names.get(row.organizationId) ?? "",
-        event: row.event,
-        changes: JSON.parse(row.changes) as Readonly<Record<string, unknown>>,
-      };
+  for await (const rows of batchesOf(pageSize, read, ({ place }) => place)) {
+    for (const { place: _place, at, changes, ...event } of rows) {
+      const parsed = JSON.parse(changes) as RehearsedEvent["changes"];
+      yield { at: toIso(at), ...event, changes: parsed };
     }
   }
 }
@@ -169,39 +137,28 @@ export interface RehearsedFailure {
 /** The subscriptions that could not be billed at the end of a rehearsal. */
 export async function* rehearsedFailures(
   reader: Reader,
-  { organizationId }: Scope,
+  { organizationId: owner }: Scope,
 ): AsyncGenerator<RehearsedFailure> {
-  const own = organizationId === null ? "" : "AND organization_id = $2";
-  const values = organizationId === null ? [] : [organizationId];
   const read = (after: string) =>
-    reader.find(
-      subscriptions,
-      `WHERE parked_at IS NOT NULL AND id > $1 ${own} ORDER BY id LIMIT ${String(pageSize)}`,
-      [after, ...values],
+    reader.all<Omit<RehearsedFailure, "since"> & { readonly since: Instant }>(
+      `SELECT s.id AS "subscriptionId", o.id AS "organizationId", o.name AS "organizationName",
+         s.parked_at AS "since", s.park_reason AS "reason"
+       FROM subscriptions s JOIN organizations o ON o.id = s.organization_id
+       WHERE s.parked_at IS NOT NULL AND s.id > $1 AND ($2 IS NULL OR o.id = $2)
+       ORDER BY s.id LIMIT ${String(pageSize)}`,
+      [after, owner],
     );
-  for await (const rows of batchesOf(pageSize, read, ({ id }) => id)) {
-    const names = await namesOf(
-      reader,
-      rows.map((row) => row.organizationId),
-    );
-    for (const row of rows) {
-      yield {
-        subscriptionId: row.id,
-        organizationId: row.organizationId,
-        organizationName: names.get(row.organizationId) ?? "",
-        since: toIso(row.parkedAt ?? 0),
-        reason: row.parkReason ?? "",
-      };
-    }
+  for await (const rows of batchesOf(pageSize, read, (row) => row.subscriptionId)) {
+    yield* rows.map((row) => ({ ...row, since: toIso(row.since) }));
   }
 }
 
 /** Counts the subscriptions that are not canceled. */
-export async function countLive(reader: Reader, { organizationId }: Scope): Promise<number> {
-  const own = organizationId === null ? "" : "AND organization_id = $1";
+export async function countLive(reader: Reader, scope: Scope): Promise<number> {
   const [row] = await reader.all<{ live: number }>(
-    `SELECT COUNT(*) AS "live" FROM subscriptions WHERE status <> 'canceled' ${own}`,
-    organizationId === null ? [] : [organizationId],
+    `SELECT COUNT(*) AS "live" FROM subscriptions
+     WHERE status <> 'canceled' AND ($1 IS NULL OR organization_id = $1)`,
+    [scope.organizationId],
   );
   return row?.live ?? 0;
 }
@@ -212,105 +169,69 @@ type Summed = Pick<
   | ("subtotal" | "discountTotal" | "creditTotal" | "total")
 >;
 
-/**
- * The sums of the platform invoices of one month and currency, as decimal text. Subtotal − discounts − credits = total
- * = paid + carried + unpaid. Void invoices are only counted.
- */
-export interface MonthlySum {
+/** The amounts of a sum: subtotal − discounts − credits = total = paid + carried + unpaid. */
+const amounts = [
+  ...(["subtotal", "discounts", "credits", "total"] as const),
+  // `carried` are totals too small to be collected, which the next invoice contains again as an adjustment.
+  ...(["paid", "carried", "unpaid"] as const),
+] as const;
+type Amount = (typeof amounts)[number];
+
+/** The sums of the platform invoices of one month and currency, as decimal text. Void invoices are only counted. */
+export interface MonthlySum extends Readonly<Record<Amount, string>> {
   /** The UTC month of the issue, such as `2026-12`; null: all months. */
   readonly month: string | null;
   readonly currency: string;
   readonly invoices: number;
   readonly voided: number;
-  readonly subtotal: string;
-  readonly discounts: string;
-  readonly credits: string;
-  readonly total: string;
-  readonly paid: string;
-  /** Totals too small to be collected, which the next invoice contains again as an adjustment. */
-  readonly carried: string;
-  readonly unpaid: string;
 }
 
-interface Sum {
-  readonly decimals: number;
-  invoices: number;
-  voided: number;
-  readonly amounts: Record<Amount, bigint>;
-}
-
-const amounts = [
-  ...(["subtotal", "discounts", "credits", "total"] as const),
-  ...(["paid", "carried", "unpaid"] as const),
-] as const;
-type Amount = (typeof amounts)[number];
-
-/** Adds platform invoices up by month of issue and by currency. */
-interface MonthlySums {
-  add(invoice: Summed): void;
-  /** Returns the sums by currency and month; `foot` returns those of all months. */
-  months(): readonly MonthlySum[];
-  foot(): readonly MonthlySum[];
-}
-
-export function makeMonthlySums(): MonthlySums {
-  const sums = new Map<string, Map<string, Sum>>();
-  const feet = new Map<string, Sum>();
-
-  return {
-    add(invoice) {
-      const { currency, issuedAt, decimals } = invoice;
-      const month = toIso(issuedAt).slice(0, "2026-12".length);
-      const own = sums.get(currency) ?? new Map<string, Sum>();
-      sums.set(currency, own);
-      const inMonth = own.get(month) ?? emptySum(decimals);
-      own.set(month, inMonth);
-      const foot = feet.get(currency) ?? emptySum(decimals);
-      feet.set(currency, foot);
-      for (const sum of [inMonth, foot]) addTo(sum, invoice);
-    },
-    months: () =>
-      sorted(sums).flatMap(([currency, own]) =>
-        sorted(own).map(([month, sum]) => present(month, currency, sum)),
-      ),
-    foot: () => sorted(feet).map(([currency, sum]) => present(null, currency, sum)),
-  };
-}
-
-function emptySum(decimals: number): Sum {
-  const zeros = Object.fromEntries(amounts.map((name) => [name, 0n])) as Record<Amount, bigint>;
-  return { decimals, invoices: 0, voided: 0, amounts: zeros };
-}
-
-function addTo(sum: Sum, invoice: Summed): void {
-  if (invoice.status === "void") {
-    sum.voided += 1;
-    return;
-  }
-  const { total, status, twinId } = invoice;
-  sum.invoices += 1;
-  sum.amounts.subtotal += invoice.subtotal;
-  sum.amounts.discounts += invoice.discountTotal;
-  sum.amounts.credits += invoice.creditTotal;
-  sum.amounts.total += total;
+function amountsOf({ status, twinId, total, ...one }: Summed): Record<Amount, bigint> {
+  const { subtotal, discountTotal: discounts, creditTotal: credits } = one;
   // An invoice that nobody is asked to pay counts as paid, but its total is charged again.
   const end = status !== "paid" ? "unpaid" : twinId === null ? "carried" : "paid";
-  sum.amounts[end] += total;
+  const ends = { paid: 0n, carried: 0n, unpaid: 0n, [end]: total };
+  return { subtotal, discounts, credits, total, ...ends };
 }
 
-function present(month: string | null, currency: string, sum: Sum): MonthlySum {
-  const { decimals, invoices, voided } = sum;
-  const asset = settlementAsset(currency, decimals);
-  const shown = amounts.map((name) => [name, formatMoney(money(sum.amounts[name], asset))]);
+/** Adds platform invoices up by currency and month of issue. `foot` returns the sums of all months. */
+export function makeMonthlySums() {
+  const sums = new Map<string, ReturnType<typeof emptySum>>();
+  const addTo = (month: string | null, invoice: Summed) => {
+    const key = `${invoice.currency} ${month ?? ""}`;
+    const sum = sums.get(key) ?? emptySum(month, invoice);
+    sums.set(key, sum);
+    if (invoice.status === "void") {
+      sum.voided += 1;
+      return;
+    }
+    const its = amountsOf(invoice);
+    sum.invoices += 1;
+    for (const name of amounts) sum.amounts[name] += its[name];
+  };
+  const shown = (isFoot: boolean) =>
+    [...sums]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .flatMap(([, sum]) => ((sum.month === null) === isFoot ? [present(sum)] : []));
   return {
-    month,
-    currency,
-    invoices,
-    voided,
-    ...(Object.fromEntries(shown) as Record<Amount, string>),
+    add(invoice: Summed): void {
+      addTo(toIso(invoice.issuedAt).slice(0, "2026-12".length), invoice);
+      addTo(null, invoice);
+    },
+    months: () => shown(false),
+    foot: () => shown(true),
   };
 }
 
-function sorted<T>(map: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
-  return [...map].sort(([one], [other]) => (one < other ? -1 : 1));
+function emptySum(month: string | null, { currency, decimals }: Summed) {
+  const zeros = Object.fromEntries(amounts.map((name) => [name, 0n])) as Record<Amount, bigint>;
+  return { month, currency, decimals, invoices: 0, voided: 0, amounts: zeros };
+}
+
+function present(sum: ReturnType<typeof emptySum>): MonthlySum {
+  const { month, currency, decimals, invoices, voided } = sum;
+  const asset = settlementAsset(currency, decimals);
+  const shown = amounts.map((name) => [name, formatMoney(money(sum.amounts[name], asset))]);
+  const texts = Object.fromEntries(shown) as Record<Amount, string>;
+  return { month, currency, invoices, voided, ...texts };
 }

@@ -2,14 +2,13 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { computeCharges, type Charges } from "../../../../src/features/billing/charges.ts";
 import {
-  addAdjustment,
+  addEntry,
   consumeBalances,
-  grantCredit,
-  grantDiscount,
   lockBalances,
   restoreBalances,
   takeBackCredits,
 } from "../../../../src/features/billing/balances/balances.ts";
+import { adjustment, credit, discount } from "../../../../src/features/billing/balances/entries.ts";
 import {
   adjustments,
   creditApplications,
@@ -21,6 +20,7 @@ import {
   type PlatformInvoiceRow,
   type SubscriptionRow,
 } from "../../../../src/features/billing/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { day, type Instant } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import type { Database, Tx } from "../../../../src/platform/database/database.ts";
@@ -58,7 +58,7 @@ eachStore("the balances of billing", (store) => {
   const usd = { currency: "USD", decimals: 2, createdBy: "system" };
   const grant = (amount: bigint, expiresAt: Instant | null = null, currency = "USD") =>
     write((tx) =>
-      grantCredit(tx, app, start, {
+      addEntry(tx, app, start, credit, {
         ...usd,
         organizationId,
         amount,
@@ -70,7 +70,7 @@ eachStore("the balances of billing", (store) => {
     );
   const grantPercent = (value: string, periods: number | null) =>
     write((tx) =>
-      grantDiscount(tx, app, start, {
+      addEntry(tx, app, start, discount, {
         organizationId,
         kind: "percent",
         value,
@@ -83,7 +83,7 @@ eachStore("the balances of billing", (store) => {
     );
   const adjust = (amount: bigint, currency = "USD") =>
     write((tx) =>
-      addAdjustment(tx, app, start, {
+      addEntry(tx, app, start, adjustment, {
         ...usd,
         organizationId,
         amount,
@@ -126,16 +126,16 @@ eachStore("the balances of billing", (store) => {
   /** Expects that each credit's remaining and used amounts add up, and each discount's uses. */
   async function expectConserved(): Promise<void> {
     const taken = await db.find(creditApplications, "WHERE reversed_at IS NULL");
-    for (const credit of await own(credits)) {
+    for (const { id, remaining, amount: given } of await own(credits)) {
       const used = taken
-        .filter(({ creditId }) => creditId === credit.id)
+        .filter(({ creditId }) => creditId === id)
         .reduce((sum, { amount }) => sum + amount, 0n);
-      expect(credit.remaining + used).to.equal(credit.amount);
+      expect(remaining + used).to.equal(given);
     }
     const uses = await db.find(discountUses, "WHERE reversed_at IS NULL");
-    for (const discount of await own(discounts)) {
-      const count = uses.filter(({ discountId }) => discountId === discount.id).length;
-      expect(discount.periodsUsed).to.equal(count);
+    for (const { id, periodsUsed } of await own(discounts)) {
+      const count = uses.filter(({ discountId }) => discountId === id).length;
+      expect(periodsUsed).to.equal(count);
     }
   }
 
@@ -143,7 +143,7 @@ eachStore("the balances of billing", (store) => {
     const late = await grant(3_000n);
     const soon = await grant(2_500n, start + 30 * day);
     await grant(900n, null, "EUR");
-    const discount = await grantPercent("15", 3);
+    const welcome = await grantPercent("15", 3);
     const charge = await adjust(1_500n);
     await adjust(700n, "EUR");
     const { invoice, charges } = await issue(start + day, 4_900n);
@@ -165,7 +165,7 @@ eachStore("the balances of billing", (store) => {
       [late.id, 3_000n],
     ]);
     const [used] = await db.find(discountUses, "WHERE platform_invoice_id = $1", [invoice.id]);
-    expect(used).to.include({ discountId: discount.id, amount: 735n, reversedAt: null });
+    expect(used).to.include({ discountId: welcome.id, amount: 735n, reversedAt: null });
     const [invoiced, waiting] = await own(adjustments);
     expect(invoiced).to.include({ id: charge.id, status: "invoiced" });
     expect(invoiced?.platformInvoiceId).to.equal(invoice.id);
@@ -181,8 +181,8 @@ eachStore("the balances of billing", (store) => {
     const { invoice } = await issue(start + day, 4_900n);
     await voided(invoice, start + 2 * day);
     await voided(invoice, start + 3 * day);
-    const [credit] = await own(credits);
-    expect(credit).to.include({ remaining: 3_000n, expiresAt: null });
+    const [only] = await own(credits);
+    expect(only).to.include({ remaining: 3_000n, expiresAt: null });
     expect([await own(discounts), await own(adjustments)]).to.deep.equal(before);
     const marks = await db.find(creditApplications, "WHERE platform_invoice_id = $1", [invoice.id]);
     expect(marks.map(({ reversedAt }) => reversedAt)).to.deep.equal([start + 2 * day]);
@@ -193,11 +193,23 @@ eachStore("the balances of billing", (store) => {
 
   it("extends only a credit that expired while a voided invoice held it", async () => {
     await grant(1_000n, start + 5 * day);
-    await grant(1_000n, start + 60 * day);
+    await grant(1_000n, start + 12 * day);
+    await grant(1_000n, start + 12 * day + 1);
     const { invoice } = await issue(start + 2 * day, 4_900n);
     await voided(invoice, start + 12 * day);
     const expiries = (await own(credits)).map(({ expiresAt }) => expiresAt);
-    expect(expiries).to.deep.equal([start + 15 * day, start + 60 * day]);
+    expect(expiries).to.deep.equal([start + 15 * day, start + 22 * day, start + 12 * day + 1]);
+  });
+
+  it("applies a fixed discount in its currency alone", async () => {
+    const fixed = { kind: "fixed" as const, value: "10.00", decimals: 2, periods: null };
+    for (const currency of ["EUR", "USD"]) {
+      const terms = { ...fixed, currency, reason: "Partner", createdBy: "system" };
+      await write((tx) => addEntry(tx, app, start, discount, { ...terms, organizationId }));
+    }
+    const { charges } = await issue(start + day, 4_900n);
+    expect(charges).to.include({ discountTotal: 1_000n, total: 3_900n });
+    expect((await own(discounts)).map(({ periodsUsed }) => periodsUsed)).to.deep.equal([0, 1]);
   });
 
   it("turns a negative sum into a credit, which the next invoice uses", async () => {
@@ -205,8 +217,8 @@ eachStore("the balances of billing", (store) => {
     await grantPercent("20", 1);
     const { invoice, charges } = await issue(start + day, 1_000n);
     expect(charges.total).to.equal(0n);
-    const [credit] = await own(credits);
-    expect(credit).to.include({
+    const [only] = await own(credits);
+    expect(only).to.include({
       amount: 1_500n,
       remaining: 1_500n,
       createdBy: "system",
@@ -230,7 +242,7 @@ eachStore("the balances of billing", (store) => {
   it("takes back the credit of a removed payment and charges the part that was spent", async () => {
     const { invoice } = await issue(start + day, 4_900n);
     await write((tx) =>
-      grantCredit(tx, app, start, {
+      addEntry(tx, app, start, credit, {
         ...usd,
         organizationId,
         amount: 800n,
@@ -246,6 +258,15 @@ eachStore("the balances of billing", (store) => {
     await write((tx) => takeBackCredits(tx, app, start, invoice, 500n));
     expect((await own(credits))[0]).to.include({ amount: 400n, remaining: 0n });
     expect((await own(adjustments))[0]).to.include({ amount: 400n, status: "pending" });
+    const reduced = await db.find(
+      auditLogs,
+      "WHERE organization_id = $1 AND action = 'credit.reduced' ORDER BY id",
+      [organizationId],
+    );
+    expect(reduced.map(({ changes }) => changes)).to.deep.equal([
+      { amount: { from: "8.00", to: "5.00" }, invoice: invoice.number },
+      { amount: { from: "5.00", to: "4.00" }, invoice: invoice.number },
+    ]);
     await expectConserved();
   });
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { readAdjustment, readDiscount } from "../../../../src/features/billing/balances/grants.ts";
+import { adjustment, discount } from "../../../../src/features/billing/balances/entries.ts";
 import { BillingAmountTooLarge } from "../../../../src/features/billing/errors.ts";
-import { formatMoney } from "../../../../src/kernel/money/money.ts";
+import { formatMoney, money, settlementAsset } from "../../../../src/kernel/money/money.ts";
 import { day, toIso } from "../../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { events } from "../../../../src/platform/events/outbox.ts";
@@ -45,7 +45,7 @@ eachStore("credits, discounts and adjustments", (store) => {
   const credit = { amount: "25.00", currency: "USD", reason: "Outage of Monday" };
   const percent = { kind: "percent", value: "15", periods: 3, reason: "Welcome" };
   const fixed = { kind: "fixed", value: "10", currency: "USD", reason: "Partner" };
-  const adjustment = { amount: "-4.10", currency: "USD", description: "SLA" };
+  const charge = { amount: "-4.10", currency: "USD", description: "SLA" };
 
   it("are granted with their creator, an audit entry and an event", async () => {
     const { body } = await expectStatus(give("credits", credit), 201);
@@ -75,7 +75,7 @@ eachStore("credits, discounts and adjustments", (store) => {
     });
     const second = await expectStatus(give("discounts", fixed), 201);
     expect(second.body).to.include({ value: "10.00", currency: "USD", periods: null });
-    const charged = await expectStatus(give("adjustments", adjustment), 201);
+    const charged = await expectStatus(give("adjustments", charge), 201);
     expect(charged.body).to.include({
       amount: "-4.10",
       status: "pending",
@@ -98,7 +98,7 @@ eachStore("credits, discounts and adjustments", (store) => {
       await expectStatus(give("credits", { ...credit, amount }), 201);
     }
     await expectStatus(give("discounts", percent), 201);
-    await expectStatus(give("adjustments", adjustment), 201);
+    await expectStatus(give("adjustments", charge), 201);
     const first = await app.request("GET", `${path("credits")}?limit=2`, { key });
     const cursor = first.body["nextCursor"] as string;
     const second = await app.request("GET", `${path("credits")}?limit=2&cursor=${cursor}`, { key });
@@ -184,8 +184,8 @@ eachStore("credits, discounts and adjustments", (store) => {
     ["a discount for zero periods", "discounts", { ...percent, periods: 0 }, 400, "/periods"],
     ["a discount for half a period", "discounts", { ...percent, periods: 1.5 }, 400, "/periods"],
     ["a discount of an unknown kind", "discounts", { ...percent, kind: "free" }, 400, "/kind"],
-    ["an adjustment of 0", "adjustments", { ...adjustment, amount: "0" }, 400, "/amount zero"],
-    ["an adjustment of minus zero", "adjustments", { ...adjustment, amount: "-0" }, 400, "/amount"],
+    ["an adjustment of 0", "adjustments", { ...charge, amount: "0" }, 400, "/amount zero"],
+    ["an adjustment of minus zero", "adjustments", { ...charge, amount: "-0" }, 400, "/amount"],
     ["a missing description", "adjustments", { amount: "1", currency: "USD" }, 400, "/description"],
   ];
   for (const [title, noun, body, status, told] of wrong) {
@@ -207,7 +207,7 @@ eachStore("credits, discounts and adjustments", (store) => {
     for (const [noun, body] of Object.entries({
       credits: credit,
       discounts: percent,
-      adjustments: adjustment,
+      adjustments: charge,
     })) {
       await expectStatus(list(noun), 404);
       await expectStatus(give(noun, body), 404);
@@ -246,15 +246,18 @@ describe("the amounts of discounts and adjustments", () => {
       ["USD", "1000000000000.00", "1000000000000.01"],
       ["JPY", "1000000000000", "1000000000001"],
     ] as const) {
-      const discount = (value: string) =>
-        readDiscount({ kind: "fixed", value, currency, reason: "r" });
-      const adjustment = (amount: string) => readAdjustment({ amount, currency, description: "d" });
-      expect(discount(largest)).to.include({ value: largest, currency });
+      const reduced = (value: string) =>
+        discount.parse({ kind: "fixed", value, currency, reason: "r" }, 0);
+      const adjusted = (text: string) => {
+        const terms = adjustment.parse({ amount: text, currency, description: "d" }, 0);
+        return formatMoney(money(terms.amount, settlementAsset(terms.currency, terms.decimals)));
+      };
+      expect(reduced(largest)).to.include({ value: largest, currency });
       for (const sign of ["", "-"]) {
-        expect(formatMoney(adjustment(`${sign}${largest}`))).to.equal(`${sign}${largest}`);
-        expect(() => adjustment(`${sign}${more}`)).to.throw(BillingAmountTooLarge);
+        expect(adjusted(`${sign}${largest}`)).to.equal(`${sign}${largest}`);
+        expect(() => adjusted(`${sign}${more}`)).to.throw(BillingAmountTooLarge);
       }
-      expect(() => discount(more)).to.throw(BillingAmountTooLarge);
+      expect(() => reduced(more)).to.throw(BillingAmountTooLarge);
     }
   });
 });

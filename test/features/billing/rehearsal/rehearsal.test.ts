@@ -9,7 +9,7 @@ import { rehearseBilling } from "../../../../src/compose/rehearse-billing.ts";
 import { secretFor } from "../../../../src/compose/store-secret.ts";
 import { cancelSubscription } from "../../../../src/features/billing/lifecycle/cancel.ts";
 import { makeMonthlySums } from "../../../../src/features/billing/rehearsal/report.ts";
-import type { PaymentHabit } from "../../../../src/features/billing/rehearsal/habits.ts";
+import type { PaymentHabit } from "../../../../src/features/billing/status.ts";
 import { platformInvoices } from "../../../../src/features/billing/table.ts";
 import { boundary } from "../../../../src/features/billing/periods.ts";
 import { day, second, toIso } from "../../../../src/kernel/clock.ts";
