@@ -16,6 +16,7 @@ import { drawDiagrams } from "./diagrams.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
 import { eventTypes } from "../../src/platform/events/catalogue.ts";
 import { clientFiles, type ClientDocument } from "./client/generate-client.ts";
+import { englishSource } from "./english.ts";
 import { plausible } from "./examples/plausible.ts";
 import { cliReference } from "./operating/cli-reference.ts";
 import { commandTree } from "./operating/command-tree.ts";
@@ -58,6 +59,7 @@ const pages: Readonly<Record<string, string>> = {
   "docs/operating/cli.md": await formatted("cli.md", cliReference(await commandTree())),
   "docs/permissions.md": permissionsReference(),
   "docs/settings.md": settingsReference(),
+  "src/features/checkout/page/generated/english.ts": await englishSource(),
 };
 
 const drawings = drawDiagrams(fileURLToPath(new URL("docs", root)), pages);

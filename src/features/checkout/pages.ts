@@ -39,7 +39,7 @@ import {
   RefundTooEarly,
   TooManyRefundRequests,
 } from "../refunds/errors.ts";
-import { fill, networkText, type Catalogue } from "./page/catalogue.ts";
+import { fill, networkText, type Catalogue, type PlainKey } from "./page/catalogue.ts";
 import type { FormField, PageNotice } from "./page/page-words.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel } from "./page/page-model.ts";
@@ -132,7 +132,7 @@ export const checkoutPages = [
 
 /** A refusal of a form: its text, the field that is wrong, and the problem that a text with `{problem}` names. */
 interface Refusal {
-  readonly text: keyof Catalogue;
+  readonly text: PlainKey;
   readonly field: FormField;
   readonly problem?: HashProblem;
 }
@@ -158,7 +158,7 @@ async function requestRefund(app: App, call: PageCall): Promise<PageResponse> {
     // Also if the amount has changed since the payer saw it.
     const offer = await offerCheckoutRefund(app, context, checkoutId, input);
     if (offer === null) return redirect(app, call, { refund: "already" }, "#top");
-    const { text, languageQuery } = readLanguage(call);
+    const { text, languageQuery } = readLanguage(app, call);
     const { session, allowedOrigins: embedders } = await getCheckout(app, checkoutId);
     const shown = { basePath: basePathOf(app), text, languageQuery };
     const page = makeRefundPage(session, input, offer, shown);
@@ -202,7 +202,7 @@ function refuseForm(
 }
 
 function showHome(app: App, call: PageCall): Promise<PageResponse> {
-  const page = renderHome(basePathOf(app), readLanguage(call).text);
+  const page = renderHome(basePathOf(app), readLanguage(app, call).text);
   return Promise.resolve({ kind: "html", page });
 }
 
@@ -225,7 +225,7 @@ async function respondWithPage(
   call: PageCall,
   noticeFor: (session: CheckoutSession, text: Catalogue) => PageNotice | null,
 ): Promise<PageResponse> {
-  const { text, languageQuery } = readLanguage(call);
+  const { text, languageQuery } = readLanguage(app, call);
   const basePath = basePathOf(app);
   const checkoutId = call.params["checkoutId"] ?? "";
   const { session, allowedOrigins } = await getCheckout(app, checkoutId);
@@ -327,7 +327,7 @@ function redirect(
   fragment: "" | "#top" = "",
 ): PageResponse {
   const query = new URLSearchParams(result);
-  const { languageQuery, text } = readLanguage(call);
+  const { languageQuery, text } = readLanguage(app, call);
   if (languageQuery !== "") query.set("lang", text.lang);
   const path = `${basePathOf(app)}/pay/${call.params["checkoutId"] ?? ""}`;
   return {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { en } from "../../../src/features/checkout/page/words/en.ts";
+import { en } from "./shipped-languages.ts";
 import { makePageModel } from "../../../src/features/checkout/page/page-model.ts";
 import { renderCheckout } from "../../../src/features/checkout/page/render.ts";
 import {

@@ -1,5 +1,5 @@
 import { second } from "../../../kernel/clock.ts";
-import { fill, networkText, type Catalogue } from "./catalogue.ts";
+import { fill, fillCounted, networkText, type Catalogue } from "./catalogue.ts";
 import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
@@ -267,7 +267,7 @@ function isWrong(notice: PageNotice | null, form: PageNotice["form"]): notice is
 function makeProgress({ confirmationProgress }: CheckoutSession, text: Catalogue): ProgressModel {
   const { current, required } = confirmationProgress;
   const counted = { current: String(current), required: String(required) };
-  return { current, required, label: fill(text.confirmationCount, counted) };
+  return { current, required, label: fillCounted(text, "confirmationCount", counted) };
 }
 
 function resultValues(session: CheckoutSession): Readonly<Record<string, string>> {
