@@ -18,7 +18,6 @@ import {
   type HelpModel,
   type Link,
 } from "./state-words.ts";
-import { versionOf } from "../live.ts";
 import type { CheckoutSession } from "../session.ts";
 import type { CheckoutState } from "../rules.ts";
 
@@ -95,6 +94,8 @@ interface PageContext {
   readonly pageToken: string;
   /** Origins whose pages may embed the page. */
   readonly allowedOrigins: readonly string[];
+  /** The session's version. */
+  readonly version: string;
 }
 
 interface HashFormModel {
@@ -183,7 +184,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     path: page + languageQuery,
     sessionPath: `${basePath}/v1/checkout/${session.id}`,
     eventsPath: `${page}/events`,
-    version: versionOf(session),
+    version: context.version,
     embedders: context.allowedOrigins.join(" "),
     site: help.site,
     purpose: session.invoice.description,
