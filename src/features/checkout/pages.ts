@@ -33,7 +33,7 @@ import {
   TooManyRefundRequests,
 } from "../refunds/errors.ts";
 import { fill, networkText, type Catalogue, type PlainKey } from "./page/catalogue.ts";
-import type { FormField, PageNotice } from "./page/page-words.ts";
+import { valuesOf, type FormField, type PageNotice } from "./page/page-words.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel } from "./page/page-model.ts";
 import { renderCheckout, renderHome, renderRefund } from "./page/render.ts";
@@ -388,11 +388,7 @@ function refundNotice(
 
 /** Returns the values for a notice. Only notices about a refund name a network: that of the refunded payment. */
 function noticeValues(session: CheckoutSession): Readonly<Record<string, string>> {
-  return {
-    merchant: session.merchantDisplayName,
-    network: networkText(session.refundable ?? session),
-    reference: session.invoice.reference,
-  };
+  return { ...valuesOf(session), network: networkText(session.refundable ?? session) };
 }
 
 /** Returns the message for a button of the test panel. */

@@ -4,7 +4,7 @@ import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
 import { progressFacts, receiptFacts, sumFacts, totalText, type Fact } from "./facts.ts";
-import { amountText, tokenText, type FormField, type PageNotice } from "./page-words.ts";
+import { amountText, valuesOf, type FormField, type PageNotice } from "./page-words.ts";
 import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "./payment-model.ts";
 import {
   describeState,
@@ -157,6 +157,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
   const { basePath, text, languageQuery } = context;
   const page = `${basePath}/pay/${session.id}`;
   const { state, merchantDisplayName: merchant } = session;
+  const values = valuesOf(session);
   const words = describeState(session, text);
   const help = makeHelp(session, text);
   const sums = sumFacts(session, text);
@@ -170,13 +171,15 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     result:
       result === "unknown" && isSearchedFor(session)
         ? text.hashLooking
-        : fill(text[hashResults[result]], resultValues(session)),
+        : fill(text[hashResults[result]], values),
   }));
   return {
     ...words,
     text,
     basePath,
-    title: titleOf(session, isFirst ? null : words.headline, text),
+    title: isFirst
+      ? fill(text.payTitle, values)
+      : fill(text.stateTitle, { ...values, headline: words.headline }),
     merchant,
     styleSheet: styleSheetFor(session.merchantAccentColor),
     logo: session.merchantLogoPath === null ? null : basePath + session.merchantLogoPath,
@@ -253,13 +256,6 @@ function makeForms(
   };
 }
 
-/** `headline` is null if paying is what the payer does next. */
-function titleOf(session: CheckoutSession, headline: string | null, text: Catalogue): string {
-  const { invoice, merchantDisplayName: merchant } = session;
-  if (headline !== null) return fill(text.stateTitle, { headline, merchant });
-  return fill(text.payTitle, { amount: tokenText(session, invoice.remainingAmount), merchant });
-}
-
 /** Whether the payer has sent this form with something wrong. */
 function isWrong(notice: PageNotice | null, form: PageNotice["form"]): notice is PageNotice {
   return notice?.isError === true && notice.form === form;
@@ -269,16 +265,6 @@ function makeProgress({ confirmationProgress }: CheckoutSession, text: Catalogue
   const { current, required } = confirmationProgress;
   const counted = { current: String(current), required: String(required) };
   return { current, required, label: fillCounted(text, "confirmationCount", counted) };
-}
-
-function resultValues(session: CheckoutSession): Readonly<Record<string, string>> {
-  return {
-    reference: session.invoice.reference,
-    merchant: session.merchantDisplayName,
-    contact: session.merchantDisplayName,
-    network: networkText(session),
-    token: session.invoice.tokenSymbol,
-  };
 }
 
 /** Returns the first letter or digit of a name; null if it has neither. */
