@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import {
   counted,
@@ -262,6 +263,32 @@ describe("the merchant's own folder of languages", () => {
     problems = [];
     opened(Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`${String(n)}.yaml`, ""])));
     expect(problems).to.deep.equal([`${folder} has more than 200 files of languages`]);
+  });
+
+  it("is independent of a shipped file that is damaged: its texts are in English", () => {
+    const own = join(folder, "own");
+    mkdirSync(own);
+    writeFileSync(join(own, "de.yaml"), "payTo: Geld an\n");
+    writeFileSync(join(folder, "de.yaml"), "payTo: [\n");
+    writeFileSync(join(folder, "en.yaml"), `payTitle: "${"x".repeat(300_000)}"\n`);
+    const languages = openLanguages(
+      own,
+      ({ name, message }) => problems.push(`${name} ${message}`),
+      pathToFileURL(`${folder}/`),
+    );
+    expect(problems).to.deep.equal([]);
+    const { purpose, payTitle } = english;
+    expect(languages.textsOf("de")).to.include({ lang: "de", payTo: "Geld an", purpose });
+    expect(languages.textsOf("en")).to.include({ payTitle, dir: "ltr", name: "English" });
+    expect(languages.textsOf("ja")).to.include({ lang: "ja", purpose });
+    expect(languages.offered).to.deep.equal(shippedLanguages.offered);
+    const said = problems.map((each) => each.replaceAll(folder, "F"));
+    expect(said[0]).to.equal("F/en.yaml:1 is larger than 256 KiB");
+    expect(said[1]).to.match(/^F\/de\.yaml:\d is not valid YAML/);
+    expect(said.at(-1)).to.equal("F/ja.yaml:1 cannot be read (ENOENT)");
+    // Told once, not with each page.
+    expect(languages.textsOf("ja")).to.include({ purpose });
+    expect(problems).to.have.length(said.length);
   });
 
   it("is not missed by a language whose shipped texts have a sibling of another region or script", () => {

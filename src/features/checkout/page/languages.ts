@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { perApp, type App } from "../../../app.ts";
 import { problemsOfFile, type ConfigProblem } from "../../../platform/config/config.ts";
 import type { ParsedFile } from "../../../platform/config/files/parse-yaml.ts";
@@ -17,12 +18,12 @@ export interface Languages {
 /** Returns the languages of the settings. Faulty files are logged, and their texts not used. */
 export const languagesOf = perApp(({ config, logger }: App) =>
   openLanguages(config.languagesFolder, ({ name, message }) => {
-    logger.error({ file: name }, `${name} ${message}; the texts of this file are not used`);
+    logger.error(`${name} ${message}; the texts of this file are not used`);
   }),
 );
 
 const shippedNames: ReadonlyMap<string, string> = new Map(shippedLanguages);
-/** The shipped files that were read. They do not change while the program runs. */
+/** The shipped files that were read, by their URLs. They do not change while the program runs. */
 const shippedFiles = new Map<string, ParsedFile<SomeTexts>>();
 
 /** The texts of a language that lacks some: what is missing in all files is in English. */
@@ -35,6 +36,7 @@ const englishTexts: Texts = { ...english, confirmationCount: { other: english.co
 export function openLanguages(
   folder: string | null,
   report: (problem: ConfigProblem) => void,
+  shippedFolder = packageFile("config/languages/"),
 ): Languages {
   const own = folder === null ? null : readOwnLanguages(folder, new Set(shippedNames.keys()));
   own?.problems.forEach(report);
@@ -49,7 +51,7 @@ export function openLanguages(
     const known = made.get(lang);
     if (known !== undefined) return known;
     const missing = lang === english.lang ? englishTexts : textsOf(english.lang);
-    const shipped = shippedNames.has(lang) ? readShipped(lang, report) : {};
+    const shipped = shippedNames.has(lang) ? readShipped(shippedFolder, lang, report) : {};
     const texts = { ...missing, ...shipped, ...own?.texts.get(lang), lang, offered };
     made.set(lang, texts);
     return texts;
@@ -58,12 +60,16 @@ export function openLanguages(
 }
 
 /** Returns the texts of the shipped file; none if it is faulty. */
-function readShipped(lang: string, report: (problem: ConfigProblem) => void): SomeTexts {
-  const path = packageFile(`config/languages/${lang}.yaml`);
-  const file = shippedFiles.get(lang) ?? readLanguageFile(path, lang, true);
-  shippedFiles.set(lang, file);
+function readShipped(
+  folder: URL,
+  lang: string,
+  report: (problem: ConfigProblem) => void,
+): SomeTexts {
+  const url = new URL(`${lang}.yaml`, folder);
+  const file = shippedFiles.get(url.href) ?? readLanguageFile(url, lang, true);
+  shippedFiles.set(url.href, file);
   if (file.ok) return file.value;
-  problemsOfFile(`config/languages/${lang}.yaml`, file.problems).forEach(report);
+  problemsOfFile(fileURLToPath(url), file.problems).forEach(report);
   return {};
 }
 
