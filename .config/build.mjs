@@ -60,7 +60,10 @@ function digestOfSources() {
     ["tsconfig.client.json", "build.mjs", "bundle.mjs", "core.mjs", "zod-of-koa-body.mjs"].map(
       (name) => `.config/${name}`,
     ),
-    readdirSync(join(root, "config")).map((name) => `config/${name}`),
+    // Languages are read when the program runs.
+    readdirSync(join(root, "config"))
+      .filter((name) => name.endsWith(".yaml"))
+      .map((name) => `config/${name}`),
   );
   const hash = createHash("sha256").update(`${process.version} ${process.arch}\n`);
   for (const file of [...settings.map((name) => join(root, name)), ...sources]) {

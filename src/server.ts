@@ -16,7 +16,7 @@ import { measureRequests, mountHealth, mountMetrics } from "./http/monitoring.ts
 import type { RequestState } from "./http/pipeline/exchange.ts";
 import { makeRouter, routeRequests } from "./http/pipeline/routes.ts";
 import { representResponses } from "./http/representation.ts";
-import { getCheckout } from "./features/checkout/checkouts.ts";
+import { requireCheckout } from "./features/checkout/cache.ts";
 import { allOperations } from "./features/index.ts";
 import type { Program } from "./compose/app.ts";
 
@@ -47,7 +47,8 @@ export function createHttpServer(app: Program): Server {
   koa.use(secureHeaders());
   koa.use(
     shareCheckouts({
-      allowedOrigins: async (checkoutId) => (await getCheckout(app, checkoutId)).allowedOrigins,
+      allowedOrigins: async (checkoutId) =>
+        (await requireCheckout(app, checkoutId)).view.merchant.allowedOrigins,
     }),
   );
   koa.use(representResponses());

@@ -20,6 +20,7 @@ import { authenticateKey } from "../features/api-keys/api-keys.ts";
 import { authenticateUser, membershipAccess } from "../features/auth/authentication.ts";
 import { openSandbox, sandboxOf } from "../features/payments/sandbox/sandbox.ts";
 import { liveStreamsOf } from "../features/checkout/live.ts";
+import { languagesOf } from "../features/checkout/page/languages.ts";
 import { renderProblemPage } from "../features/checkout/page/problem-page.ts";
 import { spendAllowance } from "../features/organizations/verification.ts";
 import { delivererOf } from "../features/webhooks/delivery/deliverer.ts";
@@ -206,6 +207,8 @@ function lifeOf(
   let isStopping = false;
   return {
     async start() {
+      // Reports faulty files of languages when the server starts, not when a payer comes.
+      languagesOf(app);
       if (config.databaseUrl === null) await endFormerLeases(app);
       await serving.begin();
       if (sandboxOf(app) !== null) {

@@ -15,6 +15,7 @@ import { formatted } from "../support/formatted.ts";
 import { drawDiagrams } from "./diagrams.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
 import { eventTypes } from "../../src/platform/events/catalogue.ts";
+import { englishSource } from "./english.ts";
 import { plausible } from "./examples/plausible.ts";
 import { cliReference } from "./operating/cli-reference.ts";
 import { commandTree } from "./operating/command-tree.ts";
@@ -47,6 +48,7 @@ const pages: Readonly<Record<string, string>> = {
   "docs/operating/cli.md": await formatted("cli.md", cliReference(await commandTree())),
   "docs/permissions.md": permissionsReference(),
   "docs/settings.md": settingsReference(),
+  "src/features/checkout/page/generated/english.ts": await englishSource(),
 };
 
 const drawings = drawDiagrams(fileURLToPath(new URL("docs", root)), pages);

@@ -9,7 +9,12 @@ import {
 } from "../../features/admin/status/servers.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
-import { ConfigError, type Config, type ReportedSetting } from "../../platform/config/config.ts";
+import {
+  ConfigError,
+  type Config,
+  type ConfigProblem,
+  type ReportedSetting,
+} from "../../platform/config/config.ts";
 import { networkSettings, networkVariable } from "../../platform/config/network-settings.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";
 import { printTable } from "../terminal/output.ts";
@@ -36,11 +41,18 @@ const SettingsDiffer = defineProblem({
 });
 
 /**
- * `till config check`: reports every error that would keep the server from starting, and its warnings. Reads the store
+ * `till config check`: reports every error that would keep the server from starting, faulty files of languages, without
+ * which it would start, and its warnings. Reads the store
  * if one is reachable, and prints in what running servers differ; with --same-as-server, a difference is a failure.
  */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
-  const { config } = await loadSettings(terminal, "serve", flags);
+  const { config, settings } = await loadSettings(terminal, "serve", flags);
+  if (config.languagesFolder !== null) {
+    const { openLanguages } = await import("../../features/checkout/page/languages.ts");
+    const problems: ConfigProblem[] = [];
+    openLanguages(config.languagesFolder, (problem) => problems.push(problem));
+    if (problems.length > 0) throw new ConfigError(problems, settings);
+  }
   const file = config.configFile ?? "no settings file";
   const { warnings: stored, differences } = await compareWithStore(config);
   const warnings = [...providerWarnings(config), ...dustWarnings(config), ...stored];

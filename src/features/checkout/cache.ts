@@ -1,6 +1,9 @@
+import { LRUCache } from "lru-cache";
 import { perApp, type App } from "../../app.ts";
+import { preparePage, type HtmlPage } from "../../http/page.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
+import { once } from "../../kernel/memo.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import {
@@ -14,6 +17,8 @@ import { quoteFor } from "../invoices/options/quotes.ts";
 import {
   presentSession,
   sessionEdge,
+  situationOf,
+  versionOf,
   type CheckoutSession,
   type CheckoutView,
   type OfferedOption,
@@ -24,23 +29,24 @@ import {
   type CheckoutVersion,
   type StoredCheckout,
 } from "./store.ts";
-import { setRecent } from "../../kernel/memo.ts";
 
 /** Maximum number of cached checkouts, those that were seen last, about 8 KiB each with their response. */
 const cachedMax = 3_000;
+/** Maximum number of kept pages, about 35 KiB each with a compressed form. */
+const cachedPagesMax = 300;
 /** Maximum number of checkouts that one statement reads. */
 const batchMax = 200;
 
-/** A checkout with its session, which was presented from it. */
-interface FoundCheckout {
-  readonly view: CheckoutView;
-  readonly session: CheckoutSession;
-}
-
-interface CachedCheckout extends FoundCheckout {
+/** A checkout between two changes, with what was made of it, which goes when the checkout changes. */
+interface KeptCheckout {
   readonly stored: StoredCheckout;
   /** The state of the network and the time as far as the session depends on them. */
   readonly edge: string;
+  readonly session: CheckoutSession;
+  /** Returns the session's version. */
+  readonly version: () => string;
+  /** As it was last found: with the newest state of the network, which may not concern the session. */
+  view: CheckoutView;
 }
 
 /**
@@ -127,12 +133,14 @@ function optionsToOffer(
 
 interface CheckoutCache {
   /**
-   * Finds a checkout as it is in the store now; null if it does not exist. The session is the same object while nothing
-   * has changed.
+   * Finds a checkout as it is in the store now; null if it does not exist. The checkout and its session are the same
+   * objects while nothing has changed.
    */
-  find(checkoutId: string): Promise<FoundCheckout | null>;
+  find(checkoutId: string): Promise<KeptCheckout | null>;
   /** Returns a checkout as it was last found, without reading the store; null if it is not cached. */
-  last(checkoutId: string): FoundCheckout | null;
+  last(checkoutId: string): KeptCheckout | null;
+  /** Returns the checkout's page; it is rendered unless it was last seen in the same variant, such as a language. */
+  pageOf(checkout: KeptCheckout, variant: string, render: () => HtmlPage): HtmlPage;
 }
 
 /** The reads of the store with which checkouts are found. */
@@ -162,7 +170,15 @@ export function makeCheckoutCache(
   reads: CheckoutReads,
 ): CheckoutCache {
   let states: ReadonlyMap<string, NetworkStateRow> = new Map();
-  const cached = new Map<string, CachedCheckout>();
+  const pages = new LRUCache<KeptCheckout, { readonly variant: string; readonly page: HtmlPage }>({
+    max: cachedPagesMax,
+  });
+  const cached = new LRUCache<string, KeptCheckout>({
+    max: cachedMax,
+    dispose(checkout) {
+      pages.delete(checkout);
+    },
+  });
   const load = batchReads(reads.load, batchMax);
   const readVersions = batchReads(async (checkoutIds) => {
     let versions = await reads.versions(checkoutIds);
@@ -182,18 +198,22 @@ export function makeCheckoutCache(
     stored: StoredCheckout,
     states: ReadonlyMap<string, NetworkState>,
     at: Instant,
-  ): CachedCheckout {
+  ): KeptCheckout {
     const view = viewCheckout(stored, states, networks);
-    const edge = sessionEdge(view, at);
+    const situation = situationOf(view, at);
+    const edge = sessionEdge(view, situation);
     const before = cached.get(checkoutId);
-    const isSame = before?.stored === stored && before.edge === edge;
-    const session = isSame ? before.session : presentSession(view, at);
-    const found = { stored, view, edge, session };
-    setRecent(cached, checkoutId, found, cachedMax);
+    if (before?.stored === stored && before.edge === edge) {
+      before.view = view;
+      return before;
+    }
+    const session = presentSession(view, situation);
+    const found = { stored, edge, session, version: once(() => versionOf(session)), view };
+    cached.set(checkoutId, found);
     return found;
   }
 
-  async function find(checkoutId: string): Promise<FoundCheckout | null> {
+  async function find(checkoutId: string): Promise<KeptCheckout | null> {
     const { versions, states } = await readVersions(checkoutId);
     const version = versions.get(checkoutId)?.version;
     const known = cached.get(checkoutId)?.stored;
@@ -208,7 +228,17 @@ export function makeCheckoutCache(
     return store(checkoutId, stored, states, clock.now());
   }
 
-  return { find, last: (checkoutId) => cached.get(checkoutId) ?? null };
+  return {
+    find,
+    last: (checkoutId) => cached.peek(checkoutId) ?? null,
+    pageOf(checkout, variant, render) {
+      const known = pages.get(checkout);
+      if (known?.variant === variant) return known.page;
+      const page = preparePage(render());
+      pages.set(checkout, { variant, page });
+      return page;
+    },
+  };
 }
 
 /** Returns the process's cache of checkouts. */
@@ -217,7 +247,7 @@ export const checkoutCacheOf = perApp((app) => makeCheckoutCache(app, checkoutRe
 const checkoutIdPattern = /^chk_[0-9a-z]{26,64}$/;
 
 /** Returns a checkout as it is in the store now. 404 if it does not exist; malformed ids are not looked up. */
-export async function requireCheckout(app: App, checkoutId: string): Promise<FoundCheckout> {
+export async function requireCheckout(app: App, checkoutId: string): Promise<KeptCheckout> {
   const isFormed = checkoutIdPattern.test(checkoutId);
   const checkout = isFormed ? await checkoutCacheOf(app).find(checkoutId) : null;
   if (checkout === null) throw notFound();

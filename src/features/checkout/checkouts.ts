@@ -18,7 +18,7 @@ import {
 import { checkoutCacheOf, requireCheckout, viewCheckout, type CheckoutNetworks } from "./cache.ts";
 import { countAct, requireRoomForAct } from "./payer-limits.ts";
 import { mayChooseOption } from "./rules.ts";
-import { presentSession, type CheckoutSession, type CheckoutView } from "./session.ts";
+import { presentSession, situationOf, type CheckoutSession, type CheckoutView } from "./session.ts";
 import { findCheckoutLedger, findCheckouts } from "./store.ts";
 
 /** The key of the tokens that the forms on payers' pages have. */
@@ -29,25 +29,12 @@ export interface RefundForm extends RefundInput {
   readonly pageToken: string;
 }
 
-interface CheckoutWithOrigins {
-  readonly session: CheckoutSession;
-  readonly allowedOrigins: readonly string[];
-}
-
 /**
  * Returns the current session, whichever process changed it; the same object while nothing has changed. 404 if it does
  * not exist.
  */
 export async function getCheckoutSession(app: App, checkoutId: string): Promise<CheckoutSession> {
   return (await requireCheckout(app, checkoutId)).session;
-}
-
-/**
- * Returns the current session with the origins whose pages may embed it and read it by scripts. 404 if it does not exist.
- */
-export async function getCheckout(app: App, checkoutId: string): Promise<CheckoutWithOrigins> {
-  const { view, session } = await requireCheckout(app, checkoutId);
-  return { session, allowedOrigins: view.merchant.allowedOrigins };
 }
 
 /**
@@ -168,7 +155,8 @@ export async function requestCheckoutRefund(
 /** Returns the session with the payments and claims that the transaction sees. */
 async function sessionIn(tx: Tx, { clock }: App, view: CheckoutView): Promise<CheckoutSession> {
   const ledger = await findCheckoutLedger(tx, view.invoice.id);
-  return presentSession({ ...view, ...ledger }, clock.now());
+  const current = { ...view, ...ledger };
+  return presentSession(current, situationOf(current, clock.now()));
 }
 
 /**
@@ -200,6 +188,7 @@ export async function chooseCheckoutOption(
     if (hasChanged) await countAct(tx, "option", invoice, clock.now());
     const stored = (await findCheckouts(tx, app, [checkoutId])).get(checkoutId);
     if (stored === undefined) throw notFound();
-    return presentSession(viewCheckout(stored, await networkStates(tx), networks), clock.now());
+    const current = viewCheckout(stored, await networkStates(tx), networks);
+    return presentSession(current, situationOf(current, clock.now()));
   });
 }

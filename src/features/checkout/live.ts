@@ -1,10 +1,8 @@
 import { perApp } from "../../app.ts";
 import { minute, second } from "../../kernel/clock.ts";
-import { canonicalJson, digest } from "../../kernel/digest.ts";
 import type { EventSink } from "../../http/page.ts";
 import { RateLimited } from "../../http/declare/problems.ts";
-import { getCheckoutSession } from "./checkouts.ts";
-import type { CheckoutSession } from "./session.ts";
+import { requireCheckout } from "./cache.ts";
 
 /** Maximum numbers of open streams, in each process. A page that is refused polls instead. */
 export const streamLimits = { perCheckout: 50, perAddress: 500, total: 2_000 } as const;
@@ -26,7 +24,11 @@ export interface LiveStreams {
    * Sends the version of a checkout's session to a page: at once, and after each change. Returns the function that ends
    * it. Ends the stream at once if others have taken its place since `requireRoom`.
    */
-  watch(session: CheckoutSession, address: string, sink: EventSink): () => void;
+  watch(
+    checkout: { readonly id: string; readonly version: string },
+    address: string,
+    sink: EventSink,
+  ): () => void;
   /** Refuses with 429 if the limits allow no further stream. */
   requireRoom(checkoutId: string, address: string): void;
   /** Compares the sessions soon, after a commit. */
@@ -37,23 +39,14 @@ export interface LiveStreams {
 }
 
 interface Watched {
-  session: CheckoutSession;
+  readonly id: string;
   version: string;
   readonly sinks: Set<EventSink>;
 }
 
-const versions = new WeakMap<CheckoutSession, string>();
-
-/** Returns a text that changes with the session. The page holds the version that it shows. */
-export function versionOf(session: CheckoutSession): string {
-  const known = versions.get(session) ?? digest(canonicalJson(session)).slice(0, 16);
-  versions.set(session, known);
-  return known;
-}
-
-/** Creates the registry of open pages. `read` returns a checkout's current session. */
+/** Creates the registry of open pages. `read` returns the version of a checkout's current session. */
 export function createLiveStreams(deps: {
-  readonly read: (checkoutId: string) => Promise<CheckoutSession>;
+  readonly read: (checkoutId: string) => Promise<string>;
   readonly limits?: StreamLimits;
 }): LiveStreams {
   const { read, limits = streamLimits } = deps;
@@ -82,21 +75,20 @@ export function createLiveStreams(deps: {
       });
     },
 
-    watch(session, address, sink) {
-      if (isFull(session.id, address)) {
+    watch({ id, version }, address, sink) {
+      if (isFull(id, address)) {
         sink.end();
         return () => undefined;
       }
-      const version = versionOf(session);
-      const entry = watched.get(session.id) ?? { session, version, sinks: new Set() };
-      watched.set(session.id, entry);
+      const entry = watched.get(id) ?? { id, version, sinks: new Set() };
+      watched.set(id, entry);
       entry.sinks.add(sink);
       count.add(address);
       sink.send("session", entry.version);
       timers.start();
       return () => {
         if (!entry.sinks.delete(sink)) return;
-        if (entry.sinks.size === 0) watched.delete(session.id);
+        if (entry.sinks.size === 0) watched.delete(id);
         count.remove(address);
         if (count.total === 0) timers.stop();
       };
@@ -120,24 +112,23 @@ export function createLiveStreams(deps: {
 
 /** Returns the registry of the pages that the process has open. */
 export const liveStreamsOf = perApp((app) =>
-  createLiveStreams({ read: (checkoutId) => getCheckoutSession(app, checkoutId) }),
+  createLiveStreams({
+    read: async (checkoutId) => (await requireCheckout(app, checkoutId)).version(),
+  }),
 );
 
-/** Returns the function that reads the session of an open page again, and tells the page if it changed. */
+/** Returns the function that reads the version of an open page again, and tells the page if it changed. */
 function updateTo(
-  read: (checkoutId: string) => Promise<CheckoutSession>,
+  read: (checkoutId: string) => Promise<string>,
 ): (entry: Watched) => Promise<void> {
   return async (entry) => {
-    let session: CheckoutSession;
+    let version: string;
     try {
-      session = await read(entry.session.id);
+      version = await read(entry.id);
     } catch {
       // The store is unavailable. The page learns of it when it reads its own session.
       return;
     }
-    if (session === entry.session) return;
-    entry.session = session;
-    const version = versionOf(session);
     if (version === entry.version) return;
     entry.version = version;
     sendAll(entry, "session", version);

@@ -1,12 +1,6 @@
 import { basePathOf, type App } from "../../app.ts";
 import { addressGroup } from "../../http/client-address.ts";
-import {
-  preparePage,
-  page,
-  type HtmlPage,
-  type PageResponse,
-  type PageCall,
-} from "../../http/page.ts";
+import { page, type HtmlPage, type PageResponse, type PageCall } from "../../http/page.ts";
 import { RateLimited } from "../../http/declare/problems.ts";
 import { prepareBody } from "../../http/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
@@ -19,11 +13,10 @@ import { InvoiceNotOpen, OptionLimitReached } from "../invoices/errors.ts";
 import { findLogo } from "../organizations/logos.ts";
 import { TooManyClaims } from "../payments/errors.ts";
 import type { RefundOffer } from "../refunds/payer/payer-refunds.ts";
+import { checkoutCacheOf, requireCheckout } from "./cache.ts";
 import {
   checkoutPageToken,
   chooseCheckoutOption,
-  getCheckout,
-  getCheckoutSession,
   offerCheckoutRefund,
   requestCheckoutRefund,
   submitCheckoutTransaction,
@@ -39,8 +32,8 @@ import {
   RefundTooEarly,
   TooManyRefundRequests,
 } from "../refunds/errors.ts";
-import { fill, networkText, type Catalogue } from "./page/catalogue.ts";
-import type { FormField, PageNotice } from "./page/page-words.ts";
+import { fill, networkText, type Catalogue, type PlainKey } from "./page/catalogue.ts";
+import { valuesOf, type FormField, type PageNotice } from "./page/page-words.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel } from "./page/page-model.ts";
 import { renderCheckout, renderHome, renderRefund } from "./page/render.ts";
@@ -48,7 +41,6 @@ import { isSearchedFor } from "./page/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./session.ts";
 import { hasTestPanel, pressTestPanel, type PanelResult } from "./test-panel.ts";
-import { setRecent } from "../../kernel/memo.ts";
 
 /** The longest inputs of the refund's form, in characters. */
 const hashLengthMax = 2_048;
@@ -59,15 +51,6 @@ const refundResults = {
   received: "refundReceived",
   already: "refundAlready",
 } as const satisfies Record<string, keyof Catalogue>;
-
-/** Maximum number of kept pages, about 35 KiB each with a compressed form. */
-const cachedPagesMax = 300;
-
-/**
- * The pages that were last seen, each in one language, the longest unseen first. A session changes with what its page
- * shows.
- */
-const pages = new Map<CheckoutSession, { readonly variant: string; readonly page: HtmlPage }>();
 
 /** Merchants' pages name this script, so an update reaches them within an hour. */
 const embedScriptSeconds = 3_600;
@@ -132,7 +115,7 @@ export const checkoutPages = [
 
 /** A refusal of a form: its text, the field that is wrong, and the problem that a text with `{problem}` names. */
 interface Refusal {
-  readonly text: keyof Catalogue;
+  readonly text: PlainKey;
   readonly field: FormField;
   readonly problem?: HashProblem;
 }
@@ -158,11 +141,12 @@ async function requestRefund(app: App, call: PageCall): Promise<PageResponse> {
     // Also if the amount has changed since the payer saw it.
     const offer = await offerCheckoutRefund(app, context, checkoutId, input);
     if (offer === null) return redirect(app, call, { refund: "already" }, "#top");
-    const { text, languageQuery } = readLanguage(call);
-    const { session, allowedOrigins: embedders } = await getCheckout(app, checkoutId);
+    const { text, languageQuery } = readLanguage(app, call);
+    const { session, view } = await requireCheckout(app, checkoutId);
     const shown = { basePath: basePathOf(app), text, languageQuery };
     const page = makeRefundPage(session, input, offer, shown);
-    return { kind: "html", page, policy: { connects: [], embedders } };
+    const policy = { connects: [], embedders: view.merchant.allowedOrigins };
+    return { kind: "html", page, policy };
   } catch (error) {
     // The page shows the merchant's reasons, and whom to contact.
     if (error instanceof TooManyRefundRequests) return redirect(app, call, {}, "#top");
@@ -202,7 +186,7 @@ function refuseForm(
 }
 
 function showHome(app: App, call: PageCall): Promise<PageResponse> {
-  const page = renderHome(basePathOf(app), readLanguage(call).text);
+  const page = renderHome(basePathOf(app), readLanguage(app, call).text);
   return Promise.resolve({ kind: "html", page });
 }
 
@@ -225,35 +209,45 @@ async function respondWithPage(
   call: PageCall,
   noticeFor: (session: CheckoutSession, text: Catalogue) => PageNotice | null,
 ): Promise<PageResponse> {
-  const { text, languageQuery } = readLanguage(call);
+  const { text, languageQuery } = readLanguage(app, call);
   const basePath = basePathOf(app);
   const checkoutId = call.params["checkoutId"] ?? "";
-  const { session, allowedOrigins } = await getCheckout(app, checkoutId);
-  const hasSandbox = hasTestPanel(app, session);
+  const checkout = await requireCheckout(app, checkoutId);
+  const { session } = checkout;
+  const { allowedOrigins } = checkout.view.merchant;
   const notice = noticeFor(session, text);
-  const pageToken = checkoutPageToken(app, checkoutId);
-  const context = { basePath, text, languageQuery, hasSandbox, notice, pageToken, allowedOrigins };
-  const render = () => renderCheckout(makePageModel(session, context));
+  const render = () =>
+    renderCheckout(
+      makePageModel(session, {
+        basePath,
+        text,
+        languageQuery,
+        hasSandbox: hasTestPanel(app, session),
+        notice,
+        pageToken: checkoutPageToken(app, checkoutId),
+        allowedOrigins,
+        version: checkout.version(),
+      }),
+    );
   // A page after a form has a message that no other visitor sees.
-  const page = notice === null ? cachedPage(session, text.lang + languageQuery, render) : render();
+  const page =
+    notice === null
+      ? checkoutCacheOf(app).pageOf(checkout, text.lang + languageQuery, render)
+      : render();
   const policy = { connects: walletOriginsOf(app.networks, session), embedders: allowedOrigins };
   return { kind: "html", page, policy, at: app.clock.now() };
 }
 
-function cachedPage(session: CheckoutSession, variant: string, render: () => HtmlPage): HtmlPage {
-  const known = pages.get(session);
-  const page = known?.variant === variant ? known.page : preparePage(render());
-  setRecent(pages, session, { variant, page }, cachedPagesMax);
-  return page;
-}
-
 /** Keeps a page informed: event `session` with the version of the current session, and `beat` every few seconds. */
 async function follow(app: App, call: PageCall): Promise<PageResponse> {
-  const session = await getCheckoutSession(app, call.params["checkoutId"] ?? "");
+  const { session, version } = await requireCheckout(app, call.params["checkoutId"] ?? "");
   const address = addressGroup(call.clientAddress);
   const live = liveStreamsOf(app);
   live.requireRoom(session.id, address);
-  return { kind: "events", subscribe: (sink) => live.watch(session, address, sink) };
+  return {
+    kind: "events",
+    subscribe: (sink) => live.watch({ id: session.id, version: version() }, address, sink),
+  };
 }
 
 async function showAsset(app: App, call: PageCall): Promise<PageResponse> {
@@ -327,7 +321,7 @@ function redirect(
   fragment: "" | "#top" = "",
 ): PageResponse {
   const query = new URLSearchParams(result);
-  const { languageQuery, text } = readLanguage(call);
+  const { languageQuery, text } = readLanguage(app, call);
   if (languageQuery !== "") query.set("lang", text.lang);
   const path = `${basePathOf(app)}/pay/${call.params["checkoutId"] ?? ""}`;
   return {
@@ -394,11 +388,7 @@ function refundNotice(
 
 /** Returns the values for a notice. Only notices about a refund name a network: that of the refunded payment. */
 function noticeValues(session: CheckoutSession): Readonly<Record<string, string>> {
-  return {
-    merchant: session.merchantDisplayName,
-    network: networkText(session.refundable ?? session),
-    reference: session.invoice.reference,
-  };
+  return { ...valuesOf(session), network: networkText(session.refundable ?? session) };
 }
 
 /** Returns the message for a button of the test panel. */

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { second, toIso, type Instant } from "../../kernel/clock.ts";
+import { canonicalJson, digest } from "../../kernel/digest.ts";
 import { formatMoney, money, tokenAsset, type Money } from "../../kernel/money/money.ts";
 import {
   findToken,
@@ -61,33 +62,67 @@ export interface CheckoutView extends StoredCheckout {
   readonly isAccepted: boolean;
 }
 
+/** The decisions about an invoice at a time, from which its session is presented. */
+interface Situation {
+  readonly state: CheckoutState;
+  readonly nextAction: NextAction;
+  readonly notices: readonly CheckoutNotice[];
+  readonly returnable: readonly Returnable[];
+  readonly canRequestRefund: boolean;
+  readonly mayChooseOption: boolean;
+  /** Null in all states but one, because otherwise each block would change the session. */
+  readonly lastCheckedAt: string | null;
+}
+
+/** Returns the situation of an invoice at a time. */
+export function situationOf(view: CheckoutView, at: Instant): Situation {
+  const { networkState } = view;
+  const state = stateOf(view, at);
+  const returnable = returnablePayments(view);
+  const refundable = refundableOf(view, returnable);
+  const refunds = {
+    canRequestRefund: refundable.length > 0,
+    isLeftToMerchant: refundable.length < returnable.length,
+    refunds: view.refunds,
+  };
+  return {
+    state,
+    nextAction: nextActionOf(state, view, refunds, at),
+    notices: noticesOf(view, state, at),
+    returnable,
+    canRequestRefund: refunds.canRequestRefund,
+    mayChooseOption: mayChooseOption(state, view, at),
+    lastCheckedAt:
+      state === "cannot_check" && networkState !== null ? toIso(networkState.tipSeenAt) : null,
+  };
+}
+
 /**
  * Returns a text that changes whenever the time or the network's state changes the session of an invoice. Whatever
  * `presentSession` takes from either must be part of it.
  */
-export function sessionEdge(view: CheckoutView, at: Instant): string {
-  const state = stateOf(view, at);
-  const { current, required } = view.invoice.confirmations;
-  const returnable = returnablePayments(view);
-  const offered = view.options.map(({ network, tokenSymbol }) => `${network.id}/${tokenSymbol}`);
+export function sessionEdge({ invoice, options }: CheckoutView, situation: Situation): string {
+  const { state, nextAction, notices, returnable, lastCheckedAt } = situation;
+  const { current, required } = invoice.confirmations;
+  const offered = options.map(({ network, tokenSymbol }) => `${network.id}/${tokenSymbol}`);
   const parts = [
-    ...[state, nextActionOf(state, view, refundsOf(view, returnable), at)],
-    ...[noticesOf(view, state, at), current, required],
-    ...[returnable.map(({ payment }) => payment.id), lastCheckedAt(state, view)],
-    ...[mayChooseOption(state, view, at), ...offered],
+    ...[state, nextAction, notices, current, required],
+    ...[returnable.map(({ payment }) => payment.id), lastCheckedAt],
+    ...[situation.mayChooseOption, ...offered],
   ];
   return parts.map(String).join(" ");
 }
 
-/** Returns the session, from which the page is made too. `at` decides the state. */
-export function presentSession(view: CheckoutView, at: Instant): CheckoutSession {
+/** Returns a text that changes with the session. The page has the version that it shows. */
+export function versionOf(session: CheckoutSession): string {
+  return digest(canonicalJson(session)).slice(0, 16);
+}
+
+/** Returns the session, from which the page is made too. */
+export function presentSession(view: CheckoutView, situation: Situation): CheckoutSession {
   const { invoice, network } = view;
   const { asset } = invoice.payable;
-  const state = stateOf(view, at);
-  const returnable = returnablePayments(view);
-  const refunds = refundsOf(view, returnable);
-  const nextAction = nextActionOf(state, view, refunds, at);
-  const notices = noticesOf(view, state, at);
+  const { state, nextAction, notices, returnable } = situation;
   const spare = new Set(
     returnable
       .filter(({ payment }) => payment.status === "rejected")
@@ -98,7 +133,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     id: invoice.checkoutId,
     state,
     nextAction,
-    notices,
+    notices: [...notices],
     invoice: {
       id: invoice.publicId,
       reference: invoice.reference,
@@ -121,11 +156,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
     walletTransfer: nextAction === "pay" && !isSearchedFor(view) ? walletTransferOf(view) : null,
-    paymentInstructions: instructions(
-      view,
-      { state, nextAction, notices },
-      { arrived, returnable },
-    ),
+    paymentInstructions: instructions(view, situation, arrived),
     merchantDisplayName: view.merchant.displayName,
     merchantWebsite: view.merchant.website,
     merchantContactEmail: view.merchant.contactEmail,
@@ -138,7 +169,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     isTest: network.isTest,
     confirmationProgress: { ...invoice.confirmations },
     confirmationSeconds: state === "confirming" ? confirmationSeconds(view) : null,
-    lastCheckedAt: lastCheckedAt(state, view),
+    lastCheckedAt: situation.lastCheckedAt,
     arrivedAmounts: arrived.map(presentAmount),
     transactions: transactionsOf(view, state, spare).map((payment) => ({
       transactionHash: hashText(view, payment.network, payment.transactionHash),
@@ -149,21 +180,12 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       transactionHash: hashText(view, id, transactionHash),
       result,
     })),
-    canRequestRefund: refunds.canRequestRefund,
+    canRequestRefund: situation.canRequestRefund,
     refundable: presentRefundable(view, returnable),
     refunds: view.refunds.map((refund) => presentRefund(refund, view)),
-    options: mayChooseOption(state, view, at) ? optionsOf(view) : [],
+    options: situation.mayChooseOption ? optionsOf(view) : [],
     redirectUrl: invoice.redirectUrl,
     receipt: presentReceipt(view, state),
-  };
-}
-
-function refundsOf(view: CheckoutView, returnable: readonly Returnable[]) {
-  const refundable = refundableOf(view, returnable);
-  return {
-    canRequestRefund: refundable.length > 0,
-    isLeftToMerchant: refundable.length < returnable.length,
-    refunds: view.refunds,
   };
 }
 
@@ -309,12 +331,6 @@ function optionsOf({ options }: CheckoutView): CheckoutSession["options"] {
   }));
 }
 
-/** Null in all states but one, because otherwise each block would change the session. */
-function lastCheckedAt(state: CheckoutState, { networkState }: CheckoutView): string | null {
-  if (state !== "cannot_check" || networkState === null) return null;
-  return toIso(networkState.tipSeenAt);
-}
-
 function amountText(amount: Money): string {
   return `${formatMoney(amount)} ${amount.asset.code}`;
 }
@@ -356,25 +372,11 @@ function walletTransferOf(view: CheckoutView): CheckoutSession["walletTransfer"]
   return { ...transfer, tokenDecimals: view.invoice.payable.asset.decimals };
 }
 
-/** The state of a checkout, as far as it decides about the words for the payer. */
-interface PayersStep {
-  readonly state: CheckoutState;
-  readonly nextAction: NextAction;
-  readonly notices: readonly CheckoutNotice[];
-}
-
 /** Returns what the payer should do, after what was sent back: the invoice may look as if nothing had been paid. */
-function instructions(
-  view: CheckoutView,
-  step: PayersStep,
-  {
-    arrived,
-    returnable,
-  }: { readonly arrived: readonly Money[]; readonly returnable: readonly Returnable[] },
-): string {
-  const { nextAction, notices } = step;
+function instructions(view: CheckoutView, situation: Situation, arrived: readonly Money[]): string {
+  const { state, nextAction, notices, returnable } = situation;
   const { invoice, network, refunds } = view;
-  const words = nextAction === "pay" ? "sendExactly" : wordsOf(view, step);
+  const words = nextAction === "pay" ? "sendExactly" : wordsOf(view, situation);
   const isReturned = refunds.some(({ status }) => status === "confirmed");
   const isGone = nextAction === "pay" && notices.includes("payment_reverted");
   // Newest first. A payer who may ask again should know why the last request was rejected.
@@ -386,7 +388,7 @@ function instructions(
       ? [instructionWords.refundRejected]
       : []),
     ...(isGone ? [instructionWords.lookFirst] : []),
-    ...(isPaid(step.state) && isRefundOpen(refunds) && nextAction !== "request_refund"
+    ...(isPaid(state) && isRefundOpen(refunds) && nextAction !== "request_refund"
       ? [instructionWords.isPaid]
       : []),
     instructionWords[words],
@@ -421,7 +423,7 @@ function refundMoney({ amount, token, tokenDecimals }: PayerRefund): Money {
 /** Returns the instructions where nothing is to be paid: refunds come first, as in `nextAction`. */
 function wordsOf(
   view: CheckoutView,
-  { state, nextAction, notices }: PayersStep,
+  { state, nextAction, notices }: Situation,
 ): keyof typeof instructionWords {
   const { invoice, refunds } = view;
   if (nextAction === "request_refund") {

@@ -58,7 +58,7 @@ async function showPoster(app: App, call: PageCall): Promise<PageResponse> {
 async function startPayment(app: App, call: PageCall): Promise<PageResponse> {
   const found = await getPublicLink(app, call.params["paymentLinkId"] ?? "");
   const { link } = found;
-  const { languageQuery, text } = readLanguage(call);
+  const { languageQuery, text } = readLanguage(app, call);
   const context = {
     actor: systemActor("payment link"),
     requestId: call.requestId,
@@ -107,7 +107,7 @@ function tokensOf({ tokenSymbol, paymentOptions }: LinkTerms): string | null {
 function contextOf(app: App, call: PageCall, { link, merchant, network, options }: PublicLink) {
   const { terms } = link;
   return {
-    ...readLanguage(call),
+    ...readLanguage(app, call),
     basePath: basePathOf(app),
     link: {
       id: link.id,

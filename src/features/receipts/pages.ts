@@ -1,4 +1,4 @@
-import { basePathOf, type App } from "../../app.ts";
+import { basePathOf, perApp, type App } from "../../app.ts";
 import {
   preparePage,
   page,
@@ -43,11 +43,12 @@ async function download(app: App, call: PageCall): Promise<PageResponse> {
 }
 
 /** The empty form in each language. */
-const forms = new Map<string, HtmlPage>();
+const formsOf = perApp(() => new Map<string, HtmlPage>());
 
 function showForm(app: App, call: PageCall): Promise<PageResponse> {
-  const { text, languageQuery } = readLanguage(call);
+  const { text, languageQuery } = readLanguage(app, call);
   const variant = basePathOf(app) + text.lang + languageQuery;
+  const forms = formsOf(app);
   const page = forms.get(variant) ?? preparePage(makePage(app, call, "", null));
   forms.set(variant, page);
   return Promise.resolve({ kind: "html", page });
@@ -71,7 +72,7 @@ export function isOver({ kind, claims }: Verified, now: Instant): boolean {
 
 function makePage(app: App, call: PageCall, given: string, result: Verification | null): HtmlPage {
   const basePath = basePathOf(app);
-  const { text, languageQuery } = readLanguage(call);
+  const { text, languageQuery } = readLanguage(app, call);
   const shown = { basePath, text, languageQuery, given, lengthMax: signedTextMax };
   return makeVerifyPage({ ...shown, result });
 }

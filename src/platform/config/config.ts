@@ -3,6 +3,7 @@ import type { Network } from "../chain/networks.ts";
 import type { ProviderEndpoint } from "../chain/providers/member.ts";
 import type { ProxySettings } from "../outbound/proxy.ts";
 import type { RatesPlan } from "../rates/plan.ts";
+import type { FileProblem } from "./files/parse-yaml.ts";
 import type { Mode } from "./setting.ts";
 import type { PlanCatalog } from "./plans.ts";
 import type { SettingValues } from "./settings.ts";
@@ -61,6 +62,14 @@ export interface ConfigProblem {
   readonly name: string;
   /** Continues the name: `must be a whole number from 0 to 65535, not "x"`. */
   readonly message: string;
+}
+
+/** Names the problems of a file by its entries and lines. */
+export function problemsOfFile(path: string, problems: readonly FileProblem[]): ConfigProblem[] {
+  return problems.map(({ path: entry, line, message }) => {
+    const at = `${path}:${String(line)}`;
+    return { name: entry === "" ? at : `${entry} in ${at}`, message };
+  });
 }
 
 /** Invalid settings, all reported at once. The message contains no secrets. */

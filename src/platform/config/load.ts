@@ -6,6 +6,7 @@ import type { Network } from "../chain/networks.ts";
 import { withoutSources, type RatesPlan } from "../rates/plan.ts";
 import {
   ConfigError,
+  problemsOfFile,
   type Config,
   type ConfigProblem,
   type ConfiguredNetwork,
@@ -471,9 +472,6 @@ async function loadTable<Name extends keyof Tables>(
   const { tableChecks } = await import("./files/check-tables.ts");
   const checked = tableChecks[name](text, networks);
   if (checked.ok) return checked.value;
-  for (const { path: entry, line, message } of checked.problems) {
-    const at = `${path}:${String(line)}`;
-    reader.problems.push({ name: entry === "" ? at : `${entry} in ${at}`, message });
-  }
+  reader.problems.push(...problemsOfFile(path, checked.problems));
   return null;
 }

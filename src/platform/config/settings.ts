@@ -162,6 +162,15 @@ export const settings = declareSettings({
     example: "127.0.0.1,10.0.0.0/8",
   },
 
+  languagesFolder: {
+    group: "Server",
+    schema: path,
+    description:
+      "A folder with your own texts of the payers' pages: each `<language>.yaml` in it adds a language, or replaces texts " +
+      "of the shipped one. Both have the format of `config/languages/`.",
+    example: "/etc/till/languages",
+  },
+
   networks: {
     group: "Networks",
     schema: list(networkId, 1),

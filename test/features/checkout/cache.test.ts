@@ -238,6 +238,52 @@ anyStore("kept checkouts", (store) => {
     expect(await kept.find("chk_unknown")).to.equal(null);
   });
 
+  it("have a version that depends on what the session says, and on nothing else", async () => {
+    const { id, checkoutId } = await shop.create();
+    const [kept, other] = [keep(), keep()];
+    const found = async (from = kept) => {
+      const checkout = await from.find(checkoutId ?? "");
+      if (checkout === null) throw new Error("the checkout is not found");
+      return checkout;
+    };
+    const first = await found();
+    await rescan("tron");
+    expect(await found()).to.equal(first);
+    const elsewhere = await found(other);
+    expect(elsewhere.session).not.to.equal(first.session);
+    expect(elsewhere.version()).to.equal(first.version());
+    await cancelInvoice(shop.app, testContext, shop.organizationId, id);
+    expect((await found()).version()).not.to.equal(first.version());
+  });
+
+  it("keep 300 pages, each in the variant that was last seen, until they change", async () => {
+    const kept = keep();
+    let rendered = 0;
+    const see = async (checkoutId: string, variant = "en") => {
+      const checkout = await kept.find(checkoutId);
+      if (checkout === null) throw new Error("the checkout is not found");
+      return kept.pageOf(checkout, variant, () => {
+        rendered += 1;
+        return { html: "", language: variant };
+      });
+    };
+    const made = await Promise.all(Array.from({ length: 301 }, () => shop.create()));
+    const [one = "", other = "", ...others] = made.map(({ checkoutId }) => checkoutId ?? "");
+    expect(await see(one)).to.equal(await see(one));
+    expect([(await see(one, "de")).language, rendered]).to.deep.equal(["de", 2]);
+    expect([(await see(one, "en")).language, rendered]).to.deep.equal(["en", 3]);
+    for (const id of [other, ...others]) await see(id);
+    // The longest unseen has made room.
+    expect(rendered).to.equal(303);
+    await see(other);
+    expect(rendered).to.equal(303);
+    await see(one);
+    expect(rendered).to.equal(304);
+    await cancelInvoice(shop.app, testContext, shop.organizationId, made[0]?.id as never);
+    await see(one);
+    expect(rendered).to.equal(305);
+  });
+
   it("are three thousand, and the longest unseen makes room for another", async () => {
     const { id } = await shop.create();
     const invoice = await shop.db.findOne(invoices, "WHERE id = $1", [id]);

@@ -6,7 +6,7 @@ import {
   totalText,
   type Fact,
 } from "../../../src/features/checkout/page/facts.ts";
-import { en } from "../../../src/features/checkout/page/words/en.ts";
+import { en } from "./shipped-languages.ts";
 import type { CheckoutSession } from "../../../src/features/checkout/session.ts";
 import { checkoutStates } from "../../../src/features/checkout/rules.ts";
 

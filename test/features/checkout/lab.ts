@@ -19,6 +19,7 @@ import { checkoutOperations } from "../../../src/features/checkout/api.ts";
 import { checkoutPageToken } from "../../../src/features/checkout/checkouts.ts";
 import { makeCheckoutCache, checkoutCacheOf } from "../../../src/features/checkout/cache.ts";
 import { liveStreamsOf } from "../../../src/features/checkout/live.ts";
+import { languagesOf, openLanguages } from "../../../src/features/checkout/page/languages.ts";
 import { renderProblemPage } from "../../../src/features/checkout/page/problem-page.ts";
 import type { CheckoutLedger, StoredCheckout } from "../../../src/features/checkout/store.ts";
 import { checkoutPages } from "../../../src/features/checkout/pages.ts";
@@ -245,6 +246,8 @@ export async function openLab(
   options: {
     readonly hasSandbox?: boolean;
     readonly basePath?: string;
+    /** The merchant's own folder of languages; none by default. */
+    readonly languagesFolder?: string;
     /** The limits; none by default. */
     readonly limits?: { readonly checkout?: number; readonly submit?: number };
   } = {},
@@ -319,6 +322,12 @@ export async function openLab(
     },
   });
   checkoutCacheOf.give(app, kept);
+  languagesOf.give(
+    app,
+    openLanguages(options.languagesFolder ?? null, ({ name, message }) => {
+      throw new Error(`${name} ${message}`);
+    }),
+  );
   const sandbox = networks.get("sandbox");
   sandboxOf.give(
     app,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { parse } from "yaml";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import {
   fill,
@@ -9,27 +10,41 @@ import {
   formatPrice,
   formatTime,
   type Catalogue,
+  type PlainKey,
 } from "../../../src/features/checkout/page/catalogue.ts";
-import { catalogues, chooseCatalogue } from "../../../src/features/checkout/page/languages.ts";
-import { en } from "../../../src/features/checkout/page/words/en.ts";
+import { english as en } from "../../../src/features/checkout/page/generated/english.ts";
+import { parseLanguage } from "../../../src/features/checkout/page/language-file.ts";
+import { chooseLanguage } from "../../../src/features/checkout/page/languages.ts";
+import { catalogues, shippedLanguages } from "./shipped-languages.ts";
 import { aHash, checkoutId, openLab, startOfTime, type Lab } from "./lab.ts";
 
-const folder = new URL("../../../src/features/checkout/page/words/", import.meta.url);
-const machineMark = "Machine translation of en.ts, not yet reviewed by a native speaker.";
+const folder = new URL("../../../config/languages/", import.meta.url);
+const machineMark = "Machine translation of en.yaml, not yet reviewed by a native speaker.";
+
+const sourceOf = (lang: string) => readFileSync(new URL(`${lang}.yaml`, folder), "utf8");
+
+/** The texts of a file by their keys. The plural forms of one have keys of their own. */
+function textsIn(lang: string): [keyof typeof en, string][] {
+  const texts = parse(sourceOf(lang)) as Record<keyof typeof en, string | Record<string, string>>;
+  return Object.entries(texts).flatMap(([key, given]) =>
+    (typeof given === "string" ? [given] : Object.values(given)).map(
+      (text): [keyof typeof en, string] => [key as keyof typeof en, text],
+    ),
+  );
+}
 
 /** The name of the English texts' state, which each translation's file has in its comment. */
-const digest = createHash("sha256").update(JSON.stringify(en)).digest("hex").slice(0, 12);
+const digest = createHash("sha256")
+  .update(JSON.stringify(parse(sourceOf("en"))))
+  .digest("hex")
+  .slice(0, 12);
 
 const placeholders = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
 
-function catalogueOf(lang: string): Catalogue {
-  const found = catalogues.find((catalogue) => catalogue.lang === lang);
-  if (found === undefined) throw new Error(`${lang} is not available`);
-  return found;
-}
+const catalogueOf = (lang: string): Catalogue => shippedLanguages.textsOf(lang);
 
 /** Texts whose place on a phone is limited, and their maximum width in Latin letters. */
-const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
+const widths: readonly (readonly [number, readonly PlainKey[]])[] = [
   // Buttons of 272 pixels, with room for a name in `back`.
   [
     26,
@@ -142,21 +157,23 @@ describe("the languages of a checkout", () => {
       ...["ar", "de", "en", "es", "fr", "hi", "id", "it", "ja", "pt-BR", "ru", "tr", "uk", "vi"],
       "zh-Hans",
     ]);
-    const files = readdirSync(folder).filter((file) => file !== "english-only.ts");
-    expect(files.map((file) => file.replace(".ts", "")).sort()).to.deep.equal(
-      catalogues.map(({ lang }) => lang).sort(),
-    );
-    for (const file of files.filter((each) => each !== "en.ts")) {
-      expect(readFileSync(new URL(file, folder), "utf8"), file).to.contain(machineMark);
+    const files = readdirSync(folder);
+    expect(files.sort()).to.deep.equal(catalogues.map(({ lang }) => `${lang}.yaml`).sort());
+    for (const { lang } of catalogues.filter((each) => each.lang !== "en")) {
+      expect(sourceOf(lang), lang).to.contain(machineMark);
     }
   });
 
+  it("are known to the program by the English texts, which npm run docs has written", () => {
+    expect(en).to.deep.equal(parse(sourceOf("en")));
+  });
+
   it("are translated from the English texts as they are now", () => {
-    for (const { lang } of catalogues.filter((each) => each !== en)) {
-      const file = readFileSync(new URL(`${lang}.ts`, folder), "utf8").replace(/\n \* /g, " ");
-      const todo = `${lang}.ts: translate what changed in en.ts since, and write the digest ${digest} into its comment`;
+    for (const { lang } of catalogues.filter((each) => each.lang !== "en")) {
+      const file = sourceOf(lang).replace(/\n# /g, " ");
+      const todo = `${lang}.yaml: translate what changed in en.yaml since, and write the digest ${digest} into its comment`;
       expect(
-        file.includes(`Its texts are those of en.ts with the digest ${digest}.`),
+        file.includes(`Its texts are those of en.yaml with the digest ${digest}.`),
         todo,
       ).to.equal(true);
     }
@@ -164,10 +181,11 @@ describe("the languages of a checkout", () => {
 
   for (const catalogue of catalogues) {
     const { lang } = catalogue;
-    const entries = Object.entries(catalogue) as [keyof typeof en, string][];
+    const entries = textsIn(lang);
 
     it(`have the same texts with the same placeholders: ${lang}`, () => {
-      expect(Object.keys(catalogue)).to.deep.equal(Object.keys(en));
+      expect(Object.keys(parse(sourceOf(lang)) as object)).to.deep.equal(Object.keys(en));
+      expect(parseLanguage(lang, sourceOf(lang), true)).to.include({ ok: true });
       for (const [key, text] of entries) {
         expect(text.trim(), key).to.equal(text).and.not.to.equal("");
         expect(placeholders(text), key).to.deep.equal(placeholders(en[key]));
@@ -210,7 +228,7 @@ describe("the languages of a checkout", () => {
       "zh-Hans": /你/u,
     };
     for (const [lang, form] of Object.entries(others)) {
-      for (const [key, text] of Object.entries(catalogueOf(lang))) {
+      for (const [key, text] of textsIn(lang)) {
         expect(text, `${lang} ${key}`).not.to.match(form);
       }
     }
@@ -248,7 +266,7 @@ describe("the languages of a checkout", () => {
   });
 
   it("keep French punctuation on the line of its word", () => {
-    for (const [key, text] of Object.entries(catalogueOf("fr"))) {
+    for (const [key, text] of textsIn("fr")) {
       expect(text, key).not.to.match(/ [:;!?»]|« /);
     }
   });
@@ -276,7 +294,9 @@ describe("the languages of a checkout", () => {
       [`${"de-".repeat(60)},fr`, "de"],
       ["__proto__, constructor, toString", "en"],
     ] as const;
-    for (const [header, lang] of cases) expect(chooseCatalogue(header).lang, header).to.equal(lang);
+    for (const [header, lang] of cases) {
+      expect(chooseLanguage(shippedLanguages, header), header).to.equal(lang);
+    }
   });
 
   it("form durations by the language's plurals, in sentences that suit each form", () => {
@@ -317,8 +337,7 @@ describe("the languages of a checkout", () => {
       expect(fill("Pay {merchant}", { merchant })).to.equal(`Pay \u2068${merchant}\u2069`);
     }
     expect(fill("ادفع {amount}", { amount: "25 USDT" })).to.equal("ادفع \u206825 USDT\u2069");
-    const arabic = catalogueOf("ar");
-    for (const [key, text] of Object.entries(arabic).filter(([, each]) => /\{/.test(each))) {
+    for (const [key, text] of textsIn("ar").filter(([, each]) => /\{/.test(each))) {
       const values = Object.fromEntries(placeholders(text).map((name) => [name.slice(1, -1), "1"]));
       if (key === "stateTitle") continue;
       expect(fill(text, values).match(/\u20681\u2069/g), key).to.have.length(

@@ -1,7 +1,5 @@
 import { expect } from "chai";
-import { de } from "../../../src/features/checkout/page/words/de.ts";
-import { en } from "../../../src/features/checkout/page/words/en.ts";
-import { catalogues } from "../../../src/features/checkout/page/languages.ts";
+import { catalogues, en, shippedLanguages } from "./shipped-languages.ts";
 import {
   makeLinkPage,
   makePosterPage,
@@ -124,7 +122,7 @@ describe("the pages of a payment link", () => {
     expect(said("amount")).to.contain("aria-invalid");
     expect(textOf(said("unavailable"))).to.contain("or contact Café Zürich.");
     expect(said("unavailable")).to.contain('role="alert"').and.not.to.contain("aria-invalid");
-    const german = form({}, { text: de, languageQuery: "?lang=de" });
+    const german = form({}, { text: shippedLanguages.textsOf("de"), languageQuery: "?lang=de" });
     expect(german).to.contain('action="/shop/link/lnk_1?lang=de"');
   });
 });

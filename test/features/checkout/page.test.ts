@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { decodeQR } from "qr/decode.js";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { money, tokenAsset } from "../../../src/kernel/money/money.ts";
-import { catalogues } from "../../../src/features/checkout/page/languages.ts";
+import { catalogues } from "./shipped-languages.ts";
 import type { ClaimResult } from "../../../src/features/payments/hash-claims/status.ts";
 import {
   InvoiceNotOpen,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { formatDuration } from "../../../src/features/checkout/page/catalogue.ts";
-import { en } from "../../../src/features/checkout/page/words/en.ts";
+import { en } from "./shipped-languages.ts";
 import { second } from "../../../src/kernel/clock.ts";
 import { programVersion } from "../../../src/platform/files.ts";
 import { StoreUnavailable } from "../../../src/platform/database/errors.ts";

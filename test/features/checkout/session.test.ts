@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { en } from "../../../src/features/checkout/page/words/en.ts";
+import { en } from "./shipped-languages.ts";
 import { makePageModel } from "../../../src/features/checkout/page/page-model.ts";
 import { renderCheckout } from "../../../src/features/checkout/page/render.ts";
 import {
@@ -9,6 +9,7 @@ import {
   noticesOf,
   stateOf,
 } from "../../../src/features/checkout/rules.ts";
+import { versionOf } from "../../../src/features/checkout/session.ts";
 import { OptionLimitReached } from "../../../src/features/invoices/errors.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
@@ -156,6 +157,7 @@ describe("getCheckoutSession", () => {
         notice: null,
         pageToken: lab.pageToken,
         allowedOrigins: [],
+        version: versionOf(record),
       };
       const { html } = renderCheckout(makePageModel(record, context));
       expect(await (await fetch(lab.page)).text()).to.equal(html);

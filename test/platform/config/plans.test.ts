@@ -170,4 +170,14 @@ describe("the plans file", () => {
       ]);
     });
   });
+
+  it("cannot multiply itself by aliases", () => {
+    const rows = Array.from("bcd", (name, depth) => {
+      const before = `*${"abc".charAt(depth)}`;
+      return `${name}: &${name} [${Array<string>(9).fill(before).join(",")}]\n`;
+    });
+    expect(problems(`a: &a [1,2,3,4,5,6,7,8,9]\n${rows.join("")}`)).to.deep.equal([
+      "line 1: uses too many YAML aliases",
+    ]);
+  });
 });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { prepareBody, prepareText, type PreparedBody } from "../../../http/representation.ts";
+import { once } from "../../../kernel/memo.ts";
 import { programFile } from "../../../platform/files.ts";
 
 /** A static file of the pages. Its name contains a hash of its content, so browsers can cache it forever. */
@@ -49,8 +50,12 @@ export function styleSheetFor(accent: string | null): string {
   return styleSheet.name.replace(/css$/, `${accent.slice(1)}.css`);
 }
 
-const fixed = new Map([styleSheet, script, verifyScript].map((asset) => [asset.name, asset]));
-const cached = new Map<string, Promise<PreparedBody>>();
+const fixed = new Map(
+  [styleSheet, script, verifyScript].map(({ name, type, body }) => [
+    name,
+    once(() => prepareBody(type, body)),
+  ]),
+);
 
 /**
  * Returns the file of that name, ready to send; null if it does not exist, for instance after an update. Fixed files are
@@ -58,11 +63,7 @@ const cached = new Map<string, Promise<PreparedBody>>();
  * millions of colors.
  */
 export async function findAsset(name: string): Promise<PreparedBody | null> {
-  const asset = fixed.get(name);
-  if (asset === undefined) return findColored(name);
-  const file = cached.get(name) ?? prepareBody(asset.type, asset.body);
-  cached.set(name, file);
-  return file;
+  return fixed.get(name)?.() ?? findColored(name);
 }
 
 function findColored(name: string): PreparedBody | null {

@@ -1,8 +1,34 @@
 import { findCurrency } from "../../../kernel/money/money.ts";
 import { day, hour, minute, second, type Instant } from "../../../kernel/clock.ts";
-import type { Catalogue } from "./words/en.ts";
+import type { english } from "./generated/english.ts";
 
-export type { Catalogue } from "./words/en.ts";
+/** The name of a text. */
+export type TextKey = keyof typeof english;
+
+/** The texts with a counted number, by whose placeholder a language's plural form is chosen. */
+export const counted = { confirmationCount: "required" } as const satisfies Partial<
+  Record<TextKey, string>
+>;
+type CountedKey = keyof typeof counted;
+/** The name of a text that has one form. */
+export type PlainKey = Exclude<TextKey, CountedKey>;
+
+/** The plural forms of a text by their categories; a category without a form of its own has that of `other`. */
+type Forms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
+
+/** The payers' texts in one language: the sentences of config/languages/, with placeholders in braces. */
+export type Texts = { readonly [Key in Exclude<PlainKey, "dir">]: string } & {
+  readonly [Key in CountedKey]: Forms;
+} & { readonly dir: "ltr" | "rtl" };
+
+/** A language that payers can choose, with its name in itself. */
+interface OfferedLanguage {
+  readonly lang: string;
+  readonly name: string;
+}
+
+/** The payers' texts in one language, with all languages that they can choose, in the order of the pages. */
+export type Catalogue = Texts & { readonly offered: readonly OfferedLanguage[] };
 
 /**
  * A letter that is written from right to left (Hebrew, Arabic, their neighbors, and the scripts of the supplementary
@@ -22,6 +48,19 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
     if (value === undefined) return whole;
     return isMixed || rightToLeft.test(value) ? `\u2068${value}\u2069` : value;
   });
+}
+
+const pluralRules = cached((lang) => new Intl.PluralRules(lang));
+
+/** Fills the placeholders of a text with a counted number, in the form that the number has in the language. */
+export function fillCounted(
+  text: Catalogue,
+  key: CountedKey,
+  values: Readonly<Record<string, string>>,
+): string {
+  const forms = text[key];
+  const category = pluralRules(text.lang).select(Number(values[counted[key]]));
+  return fill(forms[category] ?? forms.other, values);
 }
 
 /** All numbers have the digits of the amounts that payers copy. */

@@ -1,38 +1,77 @@
-import type { Catalogue } from "./catalogue.ts";
-import { ar } from "./words/ar.ts";
-import { de } from "./words/de.ts";
-import { en } from "./words/en.ts";
-import { es } from "./words/es.ts";
-import { fr } from "./words/fr.ts";
-import { hi } from "./words/hi.ts";
-import { id } from "./words/id.ts";
-import { it } from "./words/it.ts";
-import { ja } from "./words/ja.ts";
-import { ptBR } from "./words/pt-BR.ts";
-import { ru } from "./words/ru.ts";
-import { tr } from "./words/tr.ts";
-import { uk } from "./words/uk.ts";
-import { vi } from "./words/vi.ts";
-import { zhHans } from "./words/zh-Hans.ts";
+import { fileURLToPath } from "node:url";
+import { perApp, type App } from "../../../app.ts";
+import { problemsOfFile, type ConfigProblem } from "../../../platform/config/config.ts";
+import type { ParsedFile } from "../../../platform/config/files/parse-yaml.ts";
+import { packageFile } from "../../../platform/files.ts";
+import type { Catalogue, Texts } from "./catalogue.ts";
+import { english, shippedLanguages } from "./generated/english.ts";
+import { readLanguageFile, readOwnLanguages, type SomeTexts } from "./language-file.ts";
 
-/** The available languages, in the order in which the pages list them. */
-export const catalogues: readonly Catalogue[] = [
-  id,
-  de,
-  en,
-  es,
-  fr,
-  it,
-  ptBR,
-  vi,
-  tr,
-  ru,
-  uk,
-  ar,
-  hi,
-  ja,
-  zhHans,
-];
+/** The payers' languages: those of config/languages/ with the changes and additions of the merchant's own folder. */
+export interface Languages {
+  /** In the order in which the pages list them. */
+  readonly offered: Catalogue["offered"];
+  /** Returns the texts of an offered language. */
+  textsOf(lang: string): Catalogue;
+}
+
+/** Returns the languages of the settings. Faulty files are logged, and their texts not used. */
+export const languagesOf = perApp(({ config, logger }: App) =>
+  openLanguages(config.languagesFolder, ({ name, message }) => {
+    logger.error(`${name} ${message}; the texts of this file are not used`);
+  }),
+);
+
+const shippedNames: ReadonlyMap<string, string> = new Map(shippedLanguages);
+/** The shipped files that were read, by their URLs. They do not change while the program runs. */
+const shippedFiles = new Map<string, ParsedFile<SomeTexts>>();
+
+/** The texts of a language that lacks some: what is missing in all files is in English. */
+const englishTexts: Texts = { ...english, confirmationCount: { other: english.confirmationCount } };
+
+/**
+ * Reads the merchant's own folder, if there is one. The shipped file of a language is read once the language is first
+ * asked for.
+ */
+export function openLanguages(
+  folder: string | null,
+  report: (problem: ConfigProblem) => void,
+  shippedFolder = packageFile("config/languages/"),
+): Languages {
+  const own = folder === null ? null : readOwnLanguages(folder, new Set(shippedNames.keys()));
+  own?.problems.forEach(report);
+  const names = new Map(shippedNames);
+  for (const [lang, { name = names.get(lang) ?? lang }] of own?.texts ?? []) names.set(lang, name);
+  const collator = new Intl.Collator("en");
+  const offered = [...names]
+    .map(([lang, name]) => ({ lang, name }))
+    .sort((one, other) => collator.compare(one.name, other.name));
+  const made = new Map<string, Catalogue>();
+  function textsOf(lang: string): Catalogue {
+    const known = made.get(lang);
+    if (known !== undefined) return known;
+    const missing = lang === english.lang ? englishTexts : textsOf(english.lang);
+    const shipped = shippedNames.has(lang) ? readShipped(shippedFolder, lang, report) : {};
+    const texts = { ...missing, ...shipped, ...own?.texts.get(lang), lang, offered };
+    made.set(lang, texts);
+    return texts;
+  }
+  return { offered, textsOf };
+}
+
+/** Returns the texts of the shipped file; none if it is faulty. */
+function readShipped(
+  folder: URL,
+  lang: string,
+  report: (problem: ConfigProblem) => void,
+): SomeTexts {
+  const url = new URL(`${lang}.yaml`, folder);
+  const file = shippedFiles.get(url.href) ?? readLanguageFile(url, lang, true);
+  shippedFiles.set(url.href, file);
+  if (file.ok) return file.value;
+  problemsOfFile(fileURLToPath(url), file.problems).forEach(report);
+  return {};
+}
 
 /** The language of a request's page. */
 interface ChosenLanguage {
@@ -51,62 +90,65 @@ export interface LanguageLink {
 }
 
 /** Returns the language that the payer has chosen with `?lang=`, else the one that the browser prefers. */
-export function readLanguage(request: {
-  readonly query: URLSearchParams;
-  readonly acceptLanguage: string;
-}): ChosenLanguage {
-  const chosen = findCatalogue(request.query.get("lang")?.toLowerCase() ?? "");
-  if (chosen !== null) return { text: chosen, languageQuery: `?lang=${chosen.lang}` };
-  return { text: chooseCatalogue(request.acceptLanguage), languageQuery: "" };
+export function readLanguage(
+  app: App,
+  request: { readonly query: URLSearchParams; readonly acceptLanguage: string },
+): ChosenLanguage {
+  const languages = languagesOf(app);
+  const chosen = findLanguage(languages, request.query.get("lang")?.toLowerCase() ?? "");
+  if (chosen !== null) return { text: languages.textsOf(chosen), languageQuery: `?lang=${chosen}` };
+  const preferred = chooseLanguage(languages, request.acceptLanguage);
+  return { text: languages.textsOf(preferred), languageQuery: "" };
 }
 
 /** Returns links to a page in all languages. An empty `path` is the page that has the links. */
-export function languageLinks(path: string, current: Catalogue): LanguageLink[] {
-  return catalogues.map(({ lang, name }) => ({
+export function languageLinks(path: string, { offered, lang: current }: Catalogue): LanguageLink[] {
+  return offered.map(({ lang, name }) => ({
     lang,
     name,
     href: `${path}?lang=${lang}`,
-    isCurrent: lang === current.lang,
+    isCurrent: lang === current,
   }));
 }
 
 /** Codes that browsers still send for languages that have been renamed. */
 const renamed: Readonly<Record<string, string>> = { in: "id" };
-/** Chinese in the other script. */
-const traditional = /^zh-(?:.+-)?(?:hant|hk|mo|tw)(?:-|$)/;
+/** Chinese in the traditional script. */
+const traditional = /^zh-(?:.+-)?(?:hant|hk|mo|tw)(?:-|$)/i;
 
 /**
- * Returns the catalogue of a language tag in lower case; null if its language is not available. Regions do not matter:
- * `de-at` finds `de`, and `pt-pt` finds `pt-BR`.
+ * Returns the language that suits a tag in lower case; null if none does. Of several of one language, the tag's own comes
+ * first. Otherwise regions do not matter: `de-at` finds `de`, and `pt-pt` finds `pt-BR`.
  */
-function findCatalogue(tag: string): Catalogue | null {
+function findLanguage({ offered }: Languages, tag: string): string | null {
   const [asked = ""] = tag.split("-");
   const language = renamed[asked] ?? asked;
-  return catalogues.find(({ lang }) => lang.split("-")[0] === language) ?? null;
+  const found = offered.filter(({ lang }) => lang.split("-")[0] === language);
+  const suited =
+    found.find(({ lang }) => lang.toLowerCase() === tag) ??
+    found.find(({ lang }) => traditional.test(lang) === traditional.test(tag)) ??
+    found[0];
+  return suited?.lang ?? null;
 }
 
 /**
- * Returns the catalogue that the Accept-Language header prefers (RFC 9110, 12.5.4), English if it names no available
- * language. A language with the quality 0 is refused. Readers of traditional Chinese get the simplified script only if
- * they ask for it, or for nothing else that is available.
+ * Returns the language that the Accept-Language header prefers (RFC 9110, 12.5.4), English if it names no available
+ * one. A language with the quality 0 is refused. Readers of traditional Chinese get the simplified script only if they
+ * ask for it, or for nothing else that is available.
  */
-export function chooseCatalogue(acceptLanguage: string): Catalogue {
-  const asked = acceptLanguage.split(",").map((part) => {
+export function chooseLanguage(languages: Languages, acceptLanguage: string): string {
+  const asked = acceptLanguage.split(",").flatMap((part) => {
     const [range = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
     const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
-    const isOtherScript = traditional.test(range);
-    return { range, quality: Number(quality) || 0, isOtherScript };
+    const lang = findLanguage(languages, range);
+    if (lang === null || !(Number(quality) > 0)) return [];
+    const isOtherScript = traditional.test(range) && !traditional.test(lang);
+    return [{ lang, quality: Number(quality), isOtherScript }];
   });
   // The sort is stable, so that of equal qualities the first is preferred.
-  const preferred = asked
-    .filter(({ quality }) => quality > 0)
-    .sort(
-      (one, other) =>
-        Number(one.isOtherScript) - Number(other.isOtherScript) || other.quality - one.quality,
-    );
-  for (const { range } of preferred) {
-    const found = findCatalogue(range);
-    if (found !== null) return found;
-  }
-  return en;
+  const [preferred] = asked.sort(
+    (one, other) =>
+      Number(one.isOtherScript) - Number(other.isOtherScript) || other.quality - one.quality,
+  );
+  return preferred?.lang ?? english.lang;
 }

@@ -1,10 +1,10 @@
 import { second } from "../../../kernel/clock.ts";
-import { fill, networkText, type Catalogue } from "./catalogue.ts";
+import { fill, fillCounted, networkText, type Catalogue } from "./catalogue.ts";
 import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
 import { progressFacts, receiptFacts, sumFacts, totalText, type Fact } from "./facts.ts";
-import { amountText, tokenText, type FormField, type PageNotice } from "./page-words.ts";
+import { amountText, valuesOf, type FormField, type PageNotice } from "./page-words.ts";
 import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "./payment-model.ts";
 import {
   describeState,
@@ -18,7 +18,6 @@ import {
   type HelpModel,
   type Link,
 } from "./state-words.ts";
-import { versionOf } from "../live.ts";
 import type { CheckoutSession } from "../session.ts";
 import type { CheckoutState } from "../rules.ts";
 
@@ -95,6 +94,8 @@ interface PageContext {
   readonly pageToken: string;
   /** Origins whose pages may embed the page. */
   readonly allowedOrigins: readonly string[];
+  /** The session's version. */
+  readonly version: string;
 }
 
 interface HashFormModel {
@@ -156,6 +157,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
   const { basePath, text, languageQuery } = context;
   const page = `${basePath}/pay/${session.id}`;
   const { state, merchantDisplayName: merchant } = session;
+  const values = valuesOf(session);
   const words = describeState(session, text);
   const help = makeHelp(session, text);
   const sums = sumFacts(session, text);
@@ -169,13 +171,15 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     result:
       result === "unknown" && isSearchedFor(session)
         ? text.hashLooking
-        : fill(text[hashResults[result]], resultValues(session)),
+        : fill(text[hashResults[result]], values),
   }));
   return {
     ...words,
     text,
     basePath,
-    title: titleOf(session, isFirst ? null : words.headline, text),
+    title: isFirst
+      ? fill(text.payTitle, values)
+      : fill(text.stateTitle, { ...values, headline: words.headline }),
     merchant,
     styleSheet: styleSheetFor(session.merchantAccentColor),
     logo: session.merchantLogoPath === null ? null : basePath + session.merchantLogoPath,
@@ -183,7 +187,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     path: page + languageQuery,
     sessionPath: `${basePath}/v1/checkout/${session.id}`,
     eventsPath: `${page}/events`,
-    version: versionOf(session),
+    version: context.version,
     embedders: context.allowedOrigins.join(" "),
     site: help.site,
     purpose: session.invoice.description,
@@ -252,13 +256,6 @@ function makeForms(
   };
 }
 
-/** `headline` is null if paying is what the payer does next. */
-function titleOf(session: CheckoutSession, headline: string | null, text: Catalogue): string {
-  const { invoice, merchantDisplayName: merchant } = session;
-  if (headline !== null) return fill(text.stateTitle, { headline, merchant });
-  return fill(text.payTitle, { amount: tokenText(session, invoice.remainingAmount), merchant });
-}
-
 /** Whether the payer has sent this form with something wrong. */
 function isWrong(notice: PageNotice | null, form: PageNotice["form"]): notice is PageNotice {
   return notice?.isError === true && notice.form === form;
@@ -267,17 +264,7 @@ function isWrong(notice: PageNotice | null, form: PageNotice["form"]): notice is
 function makeProgress({ confirmationProgress }: CheckoutSession, text: Catalogue): ProgressModel {
   const { current, required } = confirmationProgress;
   const counted = { current: String(current), required: String(required) };
-  return { current, required, label: fill(text.confirmationCount, counted) };
-}
-
-function resultValues(session: CheckoutSession): Readonly<Record<string, string>> {
-  return {
-    reference: session.invoice.reference,
-    merchant: session.merchantDisplayName,
-    contact: session.merchantDisplayName,
-    network: networkText(session),
-    token: session.invoice.tokenSymbol,
-  };
+  return { current, required, label: fillCounted(text, "confirmationCount", counted) };
 }
 
 /** Returns the first letter or digit of a name; null if it has neither. */

@@ -5,6 +5,7 @@ import {
   tokenAsset,
 } from "../../../kernel/money/money.ts";
 import type { CheckoutSession } from "../session.ts";
+import { networkText } from "./catalogue.ts";
 import { sumsByToken } from "../shown-payments.ts";
 
 /** Appearance of a state. Each tone has its own icon, so that color is never the only signal. */
@@ -47,6 +48,19 @@ export function sumText(amounts: readonly TokenAmount[]): string {
   return sumsByToken(each)
     .map((sum) => `${formatMoney(sum)} ${sum.asset.code}`)
     .join(" + ");
+}
+
+/** Returns the values of the placeholders that many texts have. `amount` is still to be paid. */
+export function valuesOf(session: CheckoutSession) {
+  const { merchantDisplayName: merchant, invoice } = session;
+  return {
+    merchant,
+    contact: merchant,
+    reference: invoice.reference,
+    network: networkText(session),
+    token: invoice.tokenSymbol,
+    amount: tokenText(session, invoice.remainingAmount),
+  };
 }
 
 /** Returns an amount of the invoice's token with its symbol: `25.0001 USDT`. */

@@ -1,7 +1,7 @@
 import { openResults } from "../rules.ts";
-import { fill, formatPrice, networkText, type Catalogue } from "./catalogue.ts";
+import { fill, formatPrice, type Catalogue } from "./catalogue.ts";
 import { shownTime, type ShownTime } from "./facts.ts";
-import { tokenText } from "./page-words.ts";
+import { tokenText, valuesOf } from "./page-words.ts";
 import { drawCode } from "./qr.ts";
 import type { CheckoutSession } from "../session.ts";
 
@@ -92,9 +92,7 @@ export function makePayment(
   const { invoice, isTest } = session;
   const { walletAddress: address, tokenSymbol } = invoice;
   const named = {
-    amount: tokenText(session, invoice.remainingAmount),
-    network: networkText(session),
-    token: tokenSymbol,
+    ...valuesOf(session),
     address,
     ending: address.slice(-endLetters),
   };
@@ -248,11 +246,7 @@ function makeWallets(session: CheckoutSession, text: Catalogue): WalletsModel | 
   const { walletTransfer, submittedTransactions: submitted, invoice } = session;
   const closed = submitted.filter(({ result }) => !openResults.has(result));
   if (walletTransfer === null && closed.length === submitted.length) return null;
-  const values = {
-    amount: tokenText(session, invoice.remainingAmount),
-    network: networkText(session),
-    token: invoice.tokenSymbol,
-  };
+  const values = valuesOf(session);
   return {
     standard: walletTransfer?.walletStandard ?? "",
     chainId: walletTransfer?.chainId ?? "",

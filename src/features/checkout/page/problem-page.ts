@@ -22,7 +22,7 @@ const pagePath = /^\/(?:verify$|link\/(lnk_[0-9a-z]{26})?|pay(?:\/(chk_[0-9a-z]{
 export function renderProblemPage(app: App, problem: PageProblem): ReturnType<ProblemPage> {
   const match = pagePath.exec(problem.path);
   if (match === null) return null;
-  const { text, languageQuery } = readLanguage(problem);
+  const { text, languageQuery } = readLanguage(app, problem);
   const basePath = basePathOf(app);
   const words = describeProblem(problem, text);
   const [, linkId, checkoutId] = match;

@@ -1,5 +1,5 @@
 import encodeQR, { type ErrorCorrection } from "qr";
-import { setRecent } from "../../../kernel/memo.ts";
+import { LRUCache } from "lru-cache";
 
 /** Width of the light border that QR readers need, in modules. */
 const quietZoneModules = 4;
@@ -11,14 +11,15 @@ const rememberedMax = 500;
  */
 const shortMax = 64;
 
-const drawn = new Map<string, string>();
+/** By content and not by checkout: many have the same address. */
+const drawn = new LRUCache<string, string>({ max: rememberedMax });
 
 /** Draws the code as SVG, dark on white regardless of the page's colors. */
 export function drawCode(text: string): string {
   const known = drawn.get(text);
   if (known !== undefined) return known;
   const svg = draw(text, text.length > shortMax ? "low" : "medium");
-  setRecent(drawn, text, svg, rememberedMax);
+  drawn.set(text, svg);
   return svg;
 }
 

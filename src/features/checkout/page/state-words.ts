@@ -3,7 +3,7 @@ import { parseUrl } from "../../../kernel/url.ts";
 import type { ClaimResult } from "../../payments/hash-claims/status.ts";
 import { fill, formatDuration, networkText, type Catalogue } from "./catalogue.ts";
 import { isZero, shownTime } from "./facts.ts";
-import { sumText, tokenText, type Tone } from "./page-words.ts";
+import { sumText, tokenText, valuesOf, type Tone } from "./page-words.ts";
 import type { CheckoutSession } from "../session.ts";
 import { openResults, type CheckoutNotice } from "../rules.ts";
 
@@ -29,9 +29,7 @@ type StateWords = readonly [tone: Tone, headline: string, ...paragraphs: string[
 export function describeState(session: CheckoutSession, text: Catalogue): CheckoutWords {
   const { invoice } = session;
   const values = {
-    merchant: session.merchantDisplayName,
-    network: networkText(session),
-    token: invoice.tokenSymbol,
+    ...valuesOf(session),
     payable: tokenText(session, invoice.payableAmount),
     received: tokenText(session, invoice.receivedAmount),
     remaining: tokenText(session, invoice.remainingAmount),

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { suggestion } from "./did-you-mean.ts";
 
 /** A problem in a file: its entry, such as `plans.growth.price` (empty: the whole file), its line, and what to do. */
-interface FileProblem {
+export interface FileProblem {
   readonly path: string;
   readonly line: number;
   readonly message: string;
@@ -43,8 +43,15 @@ export function parseYaml<S extends z.ZodType, T>(
   }
   const report: Report = (path, message) =>
     problems.push({ path: path.join("."), line: lineOf(path), message });
-  // An empty file is an empty mapping.
-  const parsed = schema.safeParse(document.toJS() ?? {}, { error: messageOf });
+  let entries: unknown;
+  try {
+    // An empty file is an empty mapping.
+    entries = document.toJS() ?? {};
+  } catch {
+    report([], "uses too many YAML aliases");
+    return { ok: false, problems };
+  }
+  const parsed = schema.safeParse(entries, { error: messageOf });
   if (!parsed.success) {
     for (const issue of parsed.error.issues) reportIssue(issue, report);
     return { ok: false, problems };

@@ -1,16 +1,10 @@
-/**
- * The payers' texts in English, from which the other languages are translated. Placeholders are in braces; `{time}` is a
- * duration or a time of day with its unit, such as `5 minutes`. Texts say amounts without plurals, which languages form
- * differently; a text with a duration fits each form of it. To add a language, add a file of this shape beside this one
- * and list it in languages.ts.
- */
-export const en = {
+// Written by npm run docs from config/languages/.
+
+/** The payers' texts in English: the names and the placeholders that every language has. */
+export const english = {
   lang: "en",
   dir: "ltr",
-  /** The language's name in itself. */
   name: "English",
-
-  // --- the request ---
   payTitle: "Pay {amount} to {merchant}",
   stateTitle: "{headline} · {merchant}",
   payTo: "Payment to",
@@ -40,7 +34,6 @@ export const en = {
   copyFailed: "Couldn't copy. Select the text instead",
   openWallet: "Open in a wallet",
   showCode: "Show the QR code",
-  /** The same button while the code is shown. */
   hideCode: "Hide the QR code",
   scanAddress: "Address on {network}, without the amount. Enter {amount} yourself.",
   scanAll: "Address, token and amount on {network}.",
@@ -58,15 +51,11 @@ export const en = {
   optionsFull:
     "You have chosen as many ways to pay as this payment can have. You can still choose one of those.",
   optionClosed: "The way to pay can't be changed now. This page shows what is next.",
-  /** Opens the request to pay where paying at once could be paying twice. */
   paymentFolded: "Amount and address to pay",
   payBy: "Pay by",
   timeLeft: "{time} left",
   timeLeftToPay: "{time} left to pay",
-  /** A day near today with a time: `2:16 PM today`. */
   dayTime: "{time} {day}",
-
-  // --- paying from a wallet in the browser ---
   walletPayWith: "Pay with {wallet}",
   walletPay: "Pay with your wallet",
   walletApps: "Open this page in a wallet app",
@@ -90,15 +79,11 @@ export const en = {
     "This payment has just changed, so we didn't ask your wallet to send anything. Check the amount on this page first.",
   walletOffline:
     "We couldn't read the current amount, so we didn't ask your wallet to send anything. Please try again in a moment.",
-
-  // --- the states ---
   awaitingHeadline: "Waiting for your payment",
   awaitingLead:
     "Already sent it? Please don't send it twice: it will appear here. You can close this page and come back.",
-  /** Instead, if the last transaction failed. */
   payAgain:
     "If your wallet or exchange shows it as completed nevertheless, contact {contact} first and tell them this reference: {reference}. Otherwise, you can pay again below.",
-  /** The page while a transaction that was entered is looked for. */
   lookingLead:
     "We're looking for the transaction that you entered, which usually takes a few minutes. If we can't find it within an hour, this page will say so.",
   lookingNext: "Please don't pay again. You can close this page and come back.",
@@ -106,15 +91,12 @@ export const en = {
     "The time to pay is over. If your payment arrived late, {merchant} will accept or refund it.",
   lookingHeadline: "Looking for your transaction",
   sentFailedHeadline: "Your transaction failed",
-  /** While the transaction that was entered last is not the payment; its result follows. */
   enteredHeadline: "We haven't found your payment yet",
-  /** The same if it was not found. */
   missingHeadline: "We can't find your transaction",
   missingNext:
     "Look in your wallet or exchange. If it shows the payment as pending, wait. If it shows it as failed, you still have the money. If it shows it as completed, contact {contact} and tell them this reference: {reference}.",
   enteredNext:
     "Did you pay with another transaction? Enter its ID below. Did you pay with this one? Contact {contact} and tell them this reference: {reference}.",
-  /** After a reorganization, once a payment is not expected back. */
   goneHeadline: "Check your wallet before you pay again",
   goneLead:
     "A payment that we had seen is no longer on the network. Your money isn't lost: look in your wallet or exchange.",
@@ -124,7 +106,6 @@ export const en = {
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
     "{merchant} received {received} of {payable}. Send the remaining {remaining} to complete the payment.",
-  /** While a further transaction is looked for. */
   partlyArrived: "{merchant} has received {received} of {payable} so far.",
   partlyPaidSent: "Already sent the rest? Please don't send it twice: it will appear here.",
   partlyPaidElse:
@@ -143,7 +124,6 @@ export const en = {
   inReviewAmountHeadline: "A different amount has arrived",
   inReviewLead:
     "{merchant} will accept your payment or refund it. This page will show the decision. Please don't send anything until then.",
-  /** Why the merchant decides. */
   inReviewEntered:
     "{merchant} received {arrived}. We found it with the transaction ID that you entered, so {merchant} checks first whether it is for this order.",
   inReviewAmount: "{merchant} received {arrived} instead of {payable}.",
@@ -166,7 +146,6 @@ export const en = {
     "{merchant} received {arrived} and will accept your payment or refund it. This page will show the decision. Please don't send anything else.",
   expiredHeadline: "The time to pay is over",
   expiredLead: "Not sent yet? Please don't send anything now. Ask {merchant} for a new link.",
-  /** Instead, if the payer has entered a transaction. */
   expiredElse: "Please don't send anything now.",
   newLink:
     "The time to pay is over too, so please don't send anything now. Ask {contact} for a new link, and tell them this reference: {reference}.",
@@ -174,9 +153,7 @@ export const en = {
     "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   paymentMoved:
     "{merchant} has moved the payment that arrived here to another invoice. Please don't send anything to this address. Ask {contact} for its link.",
-  /** Instead, if what had arrived was sent back. */
   returnedHeadline: "Your money was sent back",
-  /** The same before the refund is confirmed. */
   returningHeadline: "Your refund is on its way",
   returnedLead:
     "{merchant} has sent {returned} back. Please don't send anything now. Do you still want to pay? Ask {merchant} for a new link.",
@@ -224,10 +201,7 @@ export const en = {
   contactOrRefund:
     "No decision within a day, or would you rather have a refund? Contact {contact} and tell them this reference: {reference}.",
   waitOrRefund: "To be sure that it can be refunded, leave your address below.",
-
-  // --- a payment that does not appear ---
   hashQuestion: "Already paid, but don't see it here?",
-  /** Instead, once one was entered. */
   hashAnother: "Enter another transaction ID",
   hashLead:
     "Paste your transaction ID (TxID or hash), or the block explorer's link to it. We'll look it up on {network}.",
@@ -237,7 +211,6 @@ export const en = {
     "Thank you. We're looking for your transaction, and this page will show it once we know it is for this payment. Please don't send it twice.",
   hashMalformed:
     "{problem} A transaction ID (TxID or hash) has 64 characters, or 66 with 0x at its start. Copy it from your wallet or exchange, and paste it into the field below.",
-  /** The problem with what was entered. */
   hashTooShort: "This is too short.",
   hashTooLong: "This is too long.",
   hashWrongCharacter:
@@ -246,7 +219,6 @@ export const en = {
   hashIsAddress: "This is an address, not a transaction ID.",
   hashTooMany:
     "We're still checking the transactions you entered. Wait for their results, or contact {merchant}.",
-
   hashSubmitted: "Transactions you entered",
   hashLooking: "We're looking for this transaction.",
   hashUnknown:
@@ -272,13 +244,9 @@ export const en = {
     "This transaction was made long after the time to pay. If it went to the address of this payment, {merchant} has the money. Contact {contact} and tell them this reference: {reference}.",
   hashNotForThis:
     "This transaction is not a payment for this invoice. If you think it is, contact {contact} and tell them this reference: {reference}.",
-
-  // --- refunds ---
   refundAmount: "Ask for {amount} back",
-  /** Above the button that opens the form. */
   refundNext:
     "Press the button and enter an address of your own wallet, or your exchange's deposit address for {token} on {network}. {merchant} sends the refund by hand, and you'll see here when it is on its way.",
-  /** While what can be asked for is not confirmed yet. */
   refundSoon:
     "You can ask for a refund here in some minutes, when the network has confirmed the payment.",
   refundAsked:
@@ -311,14 +279,10 @@ export const en = {
   refundRejected: "{amount} to {address}: declined by {merchant}. Reason: {reason}",
   refundWithdrawn:
     "{amount} to {address}: withdrawn, because the payment is needed after all or is no longer on the network.",
-
-  // --- facts, the receipt and the merchant ---
   details: "Details",
   receipt: "Receipt",
   merchant: "Merchant",
-  /** The invoice's amount while it is not paid, whether or not anything is to be paid now. */
   asked: "Amount requested",
-  /** The same amount on a receipt: nothing is due any more. */
   invoiced: "Order total",
   received: "Received",
   excess: "Overpaid by",
@@ -333,8 +297,6 @@ export const en = {
   askMerchant: "Contact {merchant} and tell them this reference:",
   mailSubject: "Payment {reference}",
   neverAsks: "This page never asks for your wallet's private key or recovery phrase.",
-
-  // --- signed receipts ---
   downloadReceipt: "Download the receipt",
   verifyTitle: "Verify a receipt",
   verifyLead:
@@ -355,8 +317,6 @@ export const en = {
   verifyAddress: "Address",
   signedBy: "Signed by",
   signedOn: "Signed on",
-
-  // --- payment links ---
   linkTitle: "Pay {merchant}",
   linkAmount: "Amount in {currency}",
   linkBetween: "From {min} to {max}",
@@ -371,8 +331,6 @@ export const en = {
   linkUnavailable:
     "The payment can't be started right now. Nothing was sent. Please try again later, or contact {merchant}.",
   linkScan: "Scan to pay {merchant}",
-
-  // --- navigation and messages ---
   checkAgain: "Check again",
   back: "Back to {merchant}",
   language: "Language",
@@ -403,7 +361,21 @@ export const en = {
   testRibbon: "Test network: no real money",
 } as const;
 
-/** The payers' texts in one language. A file that lacks a text or has one too many does not compile. */
-export type Catalogue = { readonly [Key in keyof typeof en]: string } & {
-  readonly dir: "ltr" | "rtl";
-};
+/** The shipped languages with their names in themselves. */
+export const shippedLanguages: readonly (readonly [lang: string, name: string])[] = [
+  ["id", "Bahasa Indonesia"],
+  ["de", "Deutsch"],
+  ["en", "English"],
+  ["es", "Español"],
+  ["fr", "Français"],
+  ["it", "Italiano"],
+  ["pt-BR", "Português (Brasil)"],
+  ["vi", "Tiếng Việt"],
+  ["tr", "Türkçe"],
+  ["ru", "Русский"],
+  ["uk", "Українська"],
+  ["ar", "العربية"],
+  ["hi", "हिन्दी"],
+  ["ja", "日本語"],
+  ["zh-Hans", "简体中文"],
+];

@@ -1,0 +1,168 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { problemsOfFile, type ConfigProblem } from "../../../platform/config/config.ts";
+import {
+  parseYaml,
+  type ParsedFile,
+  type Report,
+} from "../../../platform/config/files/parse-yaml.ts";
+import { counted, type TextKey, type Texts } from "./catalogue.ts";
+import { english } from "./generated/english.ts";
+
+// The files of the payers' languages: those of config/languages/, and those of the merchant's own folder.
+
+/** Maximum size of a file, in bytes. */
+const fileBytesMax = 262_144;
+/** Maximum length of a text, and of a language's name, in characters. */
+const textLengthMax = 1_000;
+const nameLengthMax = 60;
+/** Maximum number of files in the merchant's own folder. */
+const filesMax = 200;
+
+/** The texts that a file has. */
+export type SomeTexts = Partial<Texts>;
+
+const word = z.string().max(textLengthMax);
+/** A single form is that of all numbers. */
+const forms = z.preprocess(
+  (given) => (typeof given === "string" ? { other: given } : given),
+  z.record(z.string(), word),
+);
+const schema = z
+  .strictObject({
+    ...Object.fromEntries(
+      Object.keys(english).map((key) => [key, Object.hasOwn(counted, key) ? forms : word]),
+    ),
+    dir: z.enum(["ltr", "rtl"]),
+    name: z.string().max(nameLengthMax),
+  })
+  .partial();
+
+/**
+ * Parses and checks a file of texts.
+ * @param lang the language by the file's name
+ * @param isNew whether no other file has the texts that this one lacks
+ */
+export function parseLanguage(lang: string, text: string, isNew: boolean): ParsedFile<SomeTexts> {
+  return parseYaml(text, schema, (parsed, report) => {
+    const unsuitable = findUnsuitableTag(lang);
+    if (unsuitable !== null) report([], unsuitable);
+    const texts = parsed as SomeTexts;
+    for (const [key, value] of Object.entries(texts) as [TextKey, string | object][]) {
+      if (typeof value === "string") checkText([key], value, english[key], report);
+      else if (unsuitable === null) checkForms(lang, key, value, report);
+    }
+    if (texts.lang !== undefined && texts.lang !== lang) {
+      report(["lang"], `must be ${lang}, like the name of the file`);
+    }
+    if (isNew && texts.dir === undefined) report(["dir"], "is missing: write ltr or rtl");
+    if (isNew && texts.name === undefined) {
+      report(["name"], "is missing: write the language's name in the language itself");
+    }
+    return texts;
+  });
+}
+
+/** Returns what is wrong with the tag of a language; null if nothing is. */
+function findUnsuitableTag(lang: string): string | null {
+  let canonical: string | undefined;
+  try {
+    [canonical] = Intl.getCanonicalLocales(lang);
+  } catch {
+    return "must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml";
+  }
+  if (canonical !== lang) return `must be named ${canonical ?? ""}.yaml`;
+  return Intl.NumberFormat.supportedLocalesOf([lang]).length === 0
+    ? "is for a language whose numbers and dates this Node.js cannot write"
+    : null;
+}
+
+function checkText(path: readonly string[], text: string, inEnglish: string, report: Report): void {
+  if (text.trim() === "") report(path, "is empty: write a text, or remove the entry");
+  // Line breaks are among the control characters. The marks of U+202A to U+202E and of U+2066 to U+2069 change the order
+  // of all that follows, and with it an amount or an address. Marks of single letters, such as U+200F, stay.
+  const hidden = /[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u.exec(text)?.[0];
+  if (hidden !== undefined) {
+    const code = hidden.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+    report(path, `has the character U+${code}, which may change how amounts look: remove it`);
+  }
+  const wanted = placeholdersOf(inEnglish);
+  const had = placeholdersOf(text);
+  if (had.join() !== wanted.join()) {
+    const words = wanted.length === 0 ? "no placeholder" : `the placeholders ${wanted.join(", ")}`;
+    report(path, `must have ${words}, as in English, not ${had.join(", ") || "none"}`);
+  } else if (/[{}]/.test(text.replace(/\{\w+\}/g, ""))) {
+    report(path, "has a brace that belongs to no placeholder: remove it");
+  }
+}
+
+/** Returns the placeholders of a text, each once. */
+function placeholdersOf(text: string): readonly string[] {
+  return [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
+}
+
+function checkForms(lang: string, key: TextKey, given: object, report: Report): void {
+  const { pluralCategories } = new Intl.PluralRules(lang).resolvedOptions();
+  for (const [category, text] of Object.entries(given) as [string, string][]) {
+    checkText([key, category], text, english[key], report);
+    if (!pluralCategories.some((known) => known === category)) {
+      const known = pluralCategories.join(", ");
+      report([key, category], `is not a plural form of this language, which has ${known}`);
+    }
+  }
+  // The other categories may be missing: in some languages they are for millions only.
+  if (!("other" in given)) report([key, "other"], "is missing: it is for all other numbers");
+}
+
+/** Reads and checks the file of a language. Files are read when a language is first asked for: see languages.ts. */
+export function readLanguageFile(
+  path: string | URL,
+  lang: string,
+  isNew: boolean,
+): ParsedFile<SomeTexts> {
+  try {
+    if (statSync(path).size <= fileBytesMax) {
+      return parseLanguage(lang, readFileSync(path, "utf8"), isNew);
+    }
+    return unreadable(`is larger than ${String(fileBytesMax / 1_024)} KiB`);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    return unreadable(`cannot be read (${String(error.code)})`);
+  }
+}
+
+function unreadable(message: string): ParsedFile<never> {
+  return { ok: false, problems: [{ path: "", line: 1, message }] };
+}
+
+/** The languages of the merchant's own folder, without those of faulty files, and what is wrong with these. */
+interface OwnLanguages {
+  readonly texts: ReadonlyMap<string, SomeTexts>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Reads the merchant's own folder. `shipped` are the languages of config/languages/. */
+export function readOwnLanguages(folder: string, shipped: ReadonlySet<string>): OwnLanguages {
+  let names: readonly string[];
+  try {
+    names = readdirSync(folder).filter((name) => /^[^.].*\.ya?ml$/i.test(name));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const message = `cannot be read as a folder of languages (${code})`;
+    return { texts: new Map(), problems: [{ name: folder, message }] };
+  }
+  if (names.length > filesMax) {
+    const message = `has more than ${String(filesMax)} files of languages`;
+    return { texts: new Map(), problems: [{ name: folder, message }] };
+  }
+  const texts = new Map<string, SomeTexts>();
+  const problems: ConfigProblem[] = [];
+  for (const name of names) {
+    const lang = name.replace(/\.yaml$/, "");
+    const file = readLanguageFile(join(folder, name), lang, !shipped.has(lang));
+    if (file.ok) texts.set(lang, file.value);
+    else problems.push(...problemsOfFile(join(folder, name), file.problems));
+  }
+  return { texts, problems };
+}
