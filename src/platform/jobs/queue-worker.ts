@@ -1,4 +1,4 @@
-import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, second, within, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
 import type { Database, Tx, WriteContext } from "../database/database.ts";
 import { among, listed } from "../database/query/json-rows.ts";
@@ -144,20 +144,18 @@ async function attempt(
   const { logger, queue, handlerOf } = state;
   const handler = handlerOf.get(job.name);
   if (handler === undefined) return { fault: `no handler is named ${job.name}` };
-  // One timer per job: a composed AbortSignal would stay referenced by the longest-lived of its sources.
-  const limit = setTimeout(
-    () => {
-      lost.abort(new JobTooLong(`the job ${job.id} took too long`));
-    },
-    timeMaxOf(state, job),
-  );
+  // Not AbortSignal.any: its signals stay referenced by the longest-lived of their sources.
   const stop = () => {
     lost.abort(stopping.reason);
   };
   stopping.addEventListener("abort", stop, { once: true });
   const { signal } = lost;
   try {
-    await handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
+    const work = handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
+    await within(timeMaxOf(state, job), work, () => {
+      lost.abort(new JobTooLong(`the job ${job.id} took too long`));
+      return work;
+    });
     return "done";
   } catch (error) {
     // A job that is interrupted by the program's stop has not failed.
@@ -165,7 +163,6 @@ async function attempt(
     logger.warn({ queue, job: job.id, name: job.name, err: error }, "a job failed");
     return { fault: error instanceof Error ? error.message : String(error) };
   } finally {
-    clearTimeout(limit);
     stopping.removeEventListener("abort", stop);
   }
 }

@@ -1,5 +1,5 @@
 import { perApp, type App } from "../../../app.ts";
-import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { second, within, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { systemContext } from "../../../platform/database/database.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
@@ -172,10 +172,7 @@ async function close(state: State, patienceMs = drainPatience): Promise<void> {
   const { sender, open } = state;
   state.isClosing = true;
   clearTimeout(state.pacing);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
-  await Promise.race([open.idle(), late]);
-  clearTimeout(timer);
+  await within(patienceMs, open.idle(), () => undefined);
   sender.close();
   await open.idle();
 }
@@ -387,13 +384,8 @@ async function sendAttempt(parts: {
     body,
     secrets: openSecrets(parts.secretKey, backlog, startedAt),
   });
-  // A timer does not jump with the clock.
   let isSlow = false;
-  const timer = setTimeout(() => {
-    isSlow = true;
-    whenSlow();
-  }, parts.slowAfterMs);
-  const result = await sender.send({
+  const sending = sender.send({
     url: backlog.url,
     headers: {
       "content-type": "application/json",
@@ -403,6 +395,11 @@ async function sendAttempt(parts: {
     },
     body,
   });
-  clearTimeout(timer);
+  // A timer does not jump with the clock.
+  const result = await within(parts.slowAfterMs, sending, () => {
+    isSlow = true;
+    whenSlow();
+    return sending;
+  });
   return { delivery, startedAt, endedAt: clock.now(), result, isLone, isSlow };
 }
