@@ -1,5 +1,5 @@
 import { perApp, type App } from "../../../app.ts";
-import { second, within, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { second, within, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { systemContext } from "../../../platform/database/database.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
@@ -9,6 +9,7 @@ import {
   type Sender,
 } from "../../../platform/outbound/sender.ts";
 import { sign } from "../../../platform/outbound/standard-webhooks.ts";
+import { SealBroken } from "../../../platform/secrets/encryption.ts";
 import { openSecrets, webhookGuard, webhookSecretKey } from "../endpoints.ts";
 import {
   countSlots,
@@ -153,6 +154,9 @@ const rememberedMax = 1_000;
  */
 export const slowAfterMs = 2 * second;
 
+const notSigned =
+  "Nothing was sent: this server cannot read the endpoint's secret. Rotate the secret with an overlap of 0 seconds.";
+
 /** The deliverer of an app's process. */
 export const delivererOf = perApp((app) => createDeliverer(app));
 
@@ -254,10 +258,7 @@ function start(
   const { clock, logger, metrics } = app;
   open.add(delivery);
   pace.spend(delivery.endpointId, 1, clock.now());
-  const whenSlow = () => {
-    open.slowed(delivery);
-  };
-  sendAttempt({ ...state, clock, delivery, backlog, isLone, whenSlow }).then(
+  sendAttempt(state, delivery, backlog, isLone).then(
     (attempt) => {
       open.responded(delivery, attempt.isSlow);
       const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
@@ -364,42 +365,52 @@ export interface Attempt {
   readonly isSlow: boolean;
 }
 
-/** Signs a claimed delivery for the current time and sends it. `whenSlow` is called once it has taken `slowAfterMs`. */
-async function sendAttempt(parts: {
-  readonly clock: Clock;
-  readonly sender: Sender;
-  readonly secretKey: Uint8Array;
-  readonly delivery: DeliveryRow;
-  readonly backlog: EndpointBacklog;
-  readonly isLone: boolean;
-  readonly slowAfterMs: number;
-  readonly whenSlow: () => void;
-}): Promise<Attempt> {
-  const { clock, sender, delivery, backlog, isLone, whenSlow } = parts;
-  const startedAt = clock.now();
-  const body = Buffer.from(delivery.body);
-  const signed = sign({
-    id: delivery.eventId,
-    timestampSeconds: Math.floor(startedAt / second),
-    body,
-    secrets: openSecrets(parts.secretKey, backlog, startedAt),
-  });
+/** Sends a claimed delivery, and notes once it has taken `slowAfterMs`. */
+async function sendAttempt(
+  state: State,
+  delivery: DeliveryRow,
+  backlog: EndpointBacklog,
+  isLone: boolean,
+): Promise<Attempt> {
+  const { app, open, slowAfterMs } = state;
+  const startedAt = app.clock.now();
   let isSlow = false;
-  const sending = sender.send({
+  const sending = send(state, delivery, backlog, startedAt);
+  // A timer does not jump with the clock.
+  const result = await within(slowAfterMs, sending, () => {
+    isSlow = true;
+    open.slowed(delivery);
+    return sending;
+  });
+  return { delivery, startedAt, endedAt: app.clock.now(), result, isLone, isSlow };
+}
+
+/** Signs a delivery for the current time and sends it. Without a secret to sign with, it fails like any other attempt. */
+async function send(
+  { app, sender, secretKey }: State,
+  delivery: DeliveryRow,
+  backlog: EndpointBacklog,
+  at: Instant,
+): Promise<OutboundResult> {
+  const { id, eventId, endpointId } = delivery;
+  const body = Buffer.from(delivery.body);
+  let secrets: readonly string[];
+  try {
+    secrets = openSecrets(secretKey, backlog, at);
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    app.logger.error({ err: error, endpointId, deliveryId: id }, "a webhook cannot be signed");
+    return { outcome: "error", kind: "protocol", message: notSigned, durationMs: 0 };
+  }
+  const signed = sign({ id: eventId, timestampSeconds: Math.floor(at / second), body, secrets });
+  return sender.send({
     url: backlog.url,
     headers: {
       "content-type": "application/json",
       "user-agent": "Till-Webhooks/1",
-      "till-delivery-id": delivery.id,
+      "till-delivery-id": id,
       ...signed,
     },
     body,
   });
-  // A timer does not jump with the clock.
-  const result = await within(parts.slowAfterMs, sending, () => {
-    isSlow = true;
-    whenSlow();
-    return sending;
-  });
-  return { delivery, startedAt, endedAt: clock.now(), result, isLone, isSlow };
 }
