@@ -2,7 +2,7 @@ import { perApp, type App } from "../../../app.ts";
 import { second, within, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { systemContext } from "../../../platform/database/database.ts";
-import type { Worker } from "../../../platform/jobs/background.ts";
+import { makeStarted, type Started, type Worker } from "../../../platform/jobs/background.ts";
 import {
   createSender,
   type OutboundResult,
@@ -100,11 +100,9 @@ interface State {
   readonly health: ReturnType<typeof createEndpointHealth>;
   readonly pace: ReturnType<typeof createEndpointRateLimit<Id<"webhookEndpoint">>>;
   readonly open: ReturnType<typeof createOpenDeliveries>;
-  /** Results that are not recorded yet. */
-  readonly ended: Attempt[];
+  readonly started: Started<Attempt>;
   /** True if the last run found no room for some organization. */
   isWaitingForRoom: boolean;
-  recording: Promise<void> | null;
   pacing: NodeJS.Timeout | undefined;
   isClosing: boolean;
 }
@@ -127,9 +125,14 @@ export function createDeliverer(
     health: createEndpointHealth(),
     pace: createEndpointRateLimit(app.config.webhookRatePerSecond),
     open: createOpenDeliveries(),
-    ended: [],
+    started: makeStarted<Attempt>({
+      batchMax: recordMax,
+      record: (ended) => recordEnded(state, ended),
+      after: () => {
+        state.wake();
+      },
+    }),
     isWaitingForRoom: false,
-    recording: null,
     pacing: undefined,
     isClosing: false,
   };
@@ -139,7 +142,7 @@ export function createDeliverer(
     takeOver: () =>
       app.db.write(context, async (tx) => void (await endDeliveryLeases(tx, app.clock.now()))),
     run: () => run(state),
-    idle: () => state.open.idle(),
+    idle: () => state.started.idle(),
     drained: () => close(state),
     close: (patienceMs) => close(state, patienceMs),
   };
@@ -173,12 +176,12 @@ async function run(state: State): Promise<boolean> {
  * queue.
  */
 async function close(state: State, patienceMs = drainPatience): Promise<void> {
-  const { sender, open } = state;
+  const { sender, started } = state;
   state.isClosing = true;
   clearTimeout(state.pacing);
-  await within(patienceMs, open.idle(), () => undefined);
+  await within(patienceMs, started.idle(), () => undefined);
   sender.close();
-  await open.idle();
+  await started.idle();
 }
 
 function roomFor(
@@ -186,14 +189,14 @@ function roomFor(
   backlogs: readonly EndpointBacklog[],
   now: Instant,
 ): Map<Id<"webhookEndpoint">, number> {
-  const { health, pace, open } = state;
+  const { health, pace, open, started } = state;
   const isEndpointTroubled = (endpointId: Id<"webhookEndpoint">): boolean =>
     (open.of(endpointId)?.slow ?? 0) > 0 || isTroubled(health.of(endpointId), now);
   const demands = backlogs
     .filter((backlog) => turnOf(backlog, now) !== "none")
     .map((backlog) => demandOf(backlog, now));
   const wanted = scheduleDeliveries(demands, {
-    startMax: Math.min(leaseMax, heldMax - open.count()),
+    startMax: Math.min(leaseMax, heldMax - started.count()),
     used: countSlots(open.byEndpoint(), isEndpointTroubled),
     isTroubled: isEndpointTroubled,
     concurrency: (endpointId) => health.of(endpointId).concurrency,
@@ -254,47 +257,42 @@ function start(
   backlog: EndpointBacklog,
   isLone: boolean,
 ): void {
-  const { app, wake, pace, open, ended } = state;
+  const { app, wake, pace, open, started } = state;
   const { clock, logger, metrics } = app;
   open.add(delivery);
   pace.spend(delivery.endpointId, 1, clock.now());
-  sendAttempt(state, delivery, backlog, isLone).then(
+  const attempted = sendAttempt(state, delivery, backlog, isLone).then(
     (attempt) => {
       open.responded(delivery, attempt.isSlow);
       const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
       metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
-      ended.push(attempt);
-      state.recording ??= recordEnded(state);
       if (state.isWaitingForRoom) wake();
+      return attempt;
     },
     (error: unknown) => {
       open.responded(delivery, false);
       // Its lease expires, and it is sent again.
       logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
       open.remove(delivery);
+      return null;
     },
   );
+  started.add(attempted);
 }
 
-/** Records results in batches, including those that arrive in the meantime. */
-async function recordEnded(state: State): Promise<void> {
-  const { app, wake, health, open, ended } = state;
-  const { clock, logger } = app;
-  while (ended.length > 0) {
-    const batch = ended.splice(0, recordMax);
-    const failing = state.isClosing
-      ? new Set<Id<"webhookEndpoint">>()
-      : health.learn(batch, clock.now());
-    try {
-      await recordAttempts(app, { attempts: batch, failing, isClosing: state.isClosing });
-    } catch (error) {
-      // Nothing is lost: the leases expire, and the deliveries are attempted again.
-      logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
-    }
-    for (const { delivery } of batch) open.remove(delivery);
-    wake();
+async function recordEnded(state: State, attempts: readonly Attempt[]): Promise<void> {
+  const { app, health, open, isClosing } = state;
+  const failing = isClosing
+    ? new Set<Id<"webhookEndpoint">>()
+    : health.learn(attempts, app.clock.now());
+  try {
+    await recordAttempts(app, { attempts, failing, isClosing });
+  } catch (error) {
+    // Nothing is lost: the leases expire, and the deliveries are attempted again.
+    const deliveries = attempts.length;
+    app.logger.error({ err: error, deliveries }, "webhook results were not recorded");
   }
-  state.recording = null;
+  for (const { delivery } of attempts) open.remove(delivery);
 }
 
 /** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */
