@@ -28,10 +28,10 @@ export interface Worker {
 
 /** Work that the runs of a worker start without waiting for it, usually under leases. */
 export interface Started<Result> {
-  /** Counts the work until its result is recorded; null is no result. The work must not fail. */
+  /** Counts the work until its result is recorded; with null, nothing is recorded. The work must not fail. */
   add(work: Promise<Result | null>): void;
   count(): number;
-  /** Resolves when there is none. */
+  /** Resolves when nothing is counted. */
   idle(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function makeStarted<Result>({
   readonly after: () => void;
 }): Started<Result> {
   const ended: Result[] = [];
-  let waiting: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   let count = 0;
   let isRecording = false;
 
@@ -57,8 +57,7 @@ export function makeStarted<Result>({
     count -= by;
     after();
     if (count > 0) return;
-    for (const resolve of waiting) resolve();
-    waiting = [];
+    for (const resolve of waiting.splice(0)) resolve();
   }
 
   async function recordEnded(): Promise<void> {

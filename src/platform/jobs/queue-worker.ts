@@ -130,10 +130,8 @@ async function attempt(
   stopping: AbortSignal,
 ): Promise<JobOutcome> {
   const { clock, logger, queue, handlerOf } = state;
-  // Another job has stopped the program, or this process paused and another one may have claimed the job.
-  if (stopping.aborted || leaseUntil <= clock.now()) return "unfinished";
-  const handler = handlerOf.get(job.name);
-  if (handler === undefined) return { fault: `no handler is named ${job.name}` };
+  // If this process paused, another one may have claimed the job.
+  if (leaseUntil <= clock.now()) return "unfinished";
   // Not AbortSignal.any: its signals stay referenced by the longest-lived of their sources.
   const stop = () => {
     lost.abort(stopping.reason);
@@ -141,6 +139,9 @@ async function attempt(
   stopping.addEventListener("abort", stop, { once: true });
   const { signal } = lost;
   try {
+    stopping.throwIfAborted();
+    const handler = handlerOf.get(job.name);
+    if (handler === undefined) return { fault: `no handler is named ${job.name}` };
     const work = handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
     await within(timeMaxOf(state, job), work, () => {
       lost.abort(new JobTooLong(`the job ${job.id} took too long`));
