@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Program } from "../compose/app.ts";
 import { liveStreamsOf } from "../features/checkout/live.ts";
+import { within } from "../kernel/clock.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import { createHttpServer } from "../server.ts";
 
@@ -112,22 +113,21 @@ async function drain(server: Server, app: Program): Promise<void> {
   await delay(app.config.stopDelayMs);
   // They would stay open for as long as the server does.
   liveStreamsOf(app).end();
-  const late = setTimeout(() => {
-    server.closeAllConnections();
-  }, drainMs);
   const closed = new Promise((resolve) => {
     // The method of http.Server would end idle connections at once.
     TcpServer.prototype.close.call(server, resolve);
   });
-  await Promise.race([closed, delay(lingerMs)]);
+  await within(lingerMs, closed, () => undefined);
   server.close();
   // Repeatedly, because a connection becomes idle after its last response.
   const idle = setInterval(() => {
     server.closeIdleConnections();
   }, idleCheckMs);
-  await closed;
+  await within(drainMs - lingerMs, closed, () => {
+    server.closeAllConnections();
+    return closed;
+  });
   clearInterval(idle);
-  clearTimeout(late);
 }
 
 /** Resolves with the first SIGTERM or SIGINT. A second one exits at once. */

@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
 import type { Middleware } from "koa";
+import { LRUCache } from "lru-cache";
 import { digest } from "../kernel/digest.ts";
 import { Defect } from "../kernel/errors.ts";
 import type { Operation } from "./declare/operation.ts";
@@ -54,17 +55,17 @@ export function representResponses(): Middleware<RequestState> {
 
 /** Maximum number of Accept-Encoding headers whose encoding is kept. Browsers send a handful of different ones. */
 const acceptedMax = 100;
-const accepted = new Map<string, Encoding | null>();
+const accepted = new LRUCache<string, Encoding | "identity">({ max: acceptedMax });
 
 function acceptedEncoding(ctx: Exchange): Encoding | null {
   const header = ctx.get("Accept-Encoding");
   if (header === "") return null;
-  const known = accepted.get(header);
-  if (known !== undefined) return known;
-  const found = encodings.find((encoding) => ctx.acceptsEncodings(encoding) === encoding) ?? null;
-  if (accepted.size >= acceptedMax) accepted.clear();
+  const found =
+    accepted.get(header) ??
+    encodings.find((encoding) => ctx.acceptsEncodings(encoding) === encoding) ??
+    "identity";
   accepted.set(header, found);
-  return found;
+  return found === "identity" ? null : found;
 }
 
 function encodedTag(tag: string, encoding: Encoding | null): string {

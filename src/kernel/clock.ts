@@ -14,6 +14,26 @@ export const minute = 60 * second;
 export const hour = 60 * minute;
 export const day = 24 * hour;
 
+/**
+ * Waits for work, in milliseconds; after that time the result of `onLate` counts, which may be the work itself. The work
+ * is not stopped, and its error is ignored once another result counts.
+ */
+export async function within<T, Late>(
+  ms: number,
+  work: Promise<T>,
+  onLate: () => Late | Promise<Late>,
+): Promise<T | Late> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  }).then(onLate);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Formats a time as ISO 8601 in UTC with milliseconds, as in every API response. */
 export function toIso(instant: Instant): string {
   return new Date(instant).toISOString();

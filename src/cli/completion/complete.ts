@@ -1,5 +1,6 @@
 import type { Argument, Command as Program, Option } from "commander";
 import type { ValueSource } from "../../http/declare/command.ts";
+import { within } from "../../kernel/clock.ts";
 import type { LoadOptions } from "../../platform/config/load.ts";
 import type { Reader } from "../../platform/database/database.ts";
 import { declarationOf } from "../command-words.ts";
@@ -38,7 +39,8 @@ export async function complete(
   const { words, current, write } = question;
   const position = positionOf(await makeProgram(words), words, current);
   if (position === null) return;
-  const { isFile, known } = await within(completionMs, candidatesAt(position, env));
+  const none: Candidates = { isFile: false, known: [] };
+  const { isFile, known } = await within(completionMs, candidatesAt(position, env), () => none);
   const lines = [isFile ? "files" : "values", ...write(known)];
   stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
@@ -91,13 +93,6 @@ function shortened(description: string): string {
   const letters = Array.from(line);
   if (letters.length <= descriptionMax) return line;
   return `${letters.slice(0, descriptionMax - 1).join("")}…`;
-}
-
-async function within(ms: number, work: Promise<Candidates>): Promise<Candidates> {
-  const late = new Promise<Candidates>((resolve) => {
-    setTimeout(resolve, ms, { isFile: false, known: [] }).unref();
-  });
-  return Promise.race([work, late]);
 }
 
 /** The part of a command line at the cursor. */

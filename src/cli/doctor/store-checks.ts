@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { openReadOnlyStore, type ReadOnlyStore } from "../../compose/read-only-store.ts";
 import { comparedSettings } from "../../compose/servers.ts";
 import { storeName } from "../../compose/store-location.ts";
@@ -8,7 +7,7 @@ import {
   wordDifference,
   type KnownServer,
 } from "../../features/admin/status/servers.ts";
-import { hour, second, systemClock, toIso, type Instant } from "../../kernel/clock.ts";
+import { hour, second, systemClock, toIso, within, type Instant } from "../../kernel/clock.ts";
 import { readBackupRecord } from "../../platform/backup/history.ts";
 import type { Config } from "../../platform/config/config.ts";
 import { databaseVersion } from "../../platform/database/open.ts";
@@ -114,10 +113,8 @@ async function checkStructure({ reader }: ReadOnlyStore, config: Config): Promis
     return ok(check, "The database answers; till db verify checks every row.");
   }
   const work = reader.all<{ quick_check: string }>("PRAGMA quick_check(1)");
-  const stop = new AbortController();
-  const late = delay(structureMs, null, { signal: stop.signal }).catch(() => null);
   try {
-    const rows = await Promise.race([work, late]);
+    const rows = await within(structureMs, work, () => null);
     if (rows === null)
       return skipped(check, "The store is too large to check in 10 s.", "till db verify");
     const [found] = rows;
@@ -134,8 +131,6 @@ async function checkStructure({ reader }: ReadOnlyStore, config: Config): Promis
       `The file cannot be read: ${reasonOf(error)}.`,
       "Restore a backup: till restore",
     );
-  } finally {
-    stop.abort();
   }
 }
 

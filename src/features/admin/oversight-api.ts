@@ -10,7 +10,7 @@ import { platform } from "../../http/declare/permissions.ts";
 import { operation } from "../../http/declare/operation.ts";
 import { toIsoOrNull } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
-import { listAllAuditLogs } from "../audit-logs/audit-logs.ts";
+import { listAuditLogs } from "../audit-logs/audit-logs.ts";
 import {
   adminAuditLogQuery,
   AuditLogListRecord,
@@ -297,7 +297,10 @@ export const listAuditLogsOperation = operation({
   request: { query: adminAuditLogQuery },
   response: { status: 200, record: AuditLogListRecord },
   errors: [],
-  handle: (app, call) => listAllAuditLogs(app, withTimes(call.query)),
+  handle(app, call) {
+    const { organizationId, ...query } = withTimes(call.query);
+    return listAuditLogs(app, organizationId ?? null, query);
+  },
   present: presentAuditLogs,
   cli: {
     name: "audit list",

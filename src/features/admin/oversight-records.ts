@@ -13,7 +13,7 @@ import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import type { FailedJob } from "../../platform/jobs/queue.ts";
 import { PaymentRecord, presentPayment, type PaymentView } from "../payments/records.ts";
-import type { PlatformDelivery } from "../webhooks/delivery/store.ts";
+import type { ListedDelivery } from "../webhooks/delivery/store.ts";
 import { presentDelivery, WebhookDeliveryRecord } from "../webhooks/records.ts";
 import { deliveryStatuses } from "../webhooks/status.ts";
 import type { Owned } from "./oversight.ts";
@@ -160,7 +160,7 @@ export function presentPlatformPayment({ of, ...owner }: Owned<PaymentView>) {
 }
 
 export function presentPlatformDeliveries(
-  page: Page<Owned<PlatformDelivery>>,
+  page: Page<Owned<ListedDelivery>>,
 ): z.input<typeof AdminWebhookDeliveryListRecord> {
   return mapPage(page, ({ of, ...owner }) => ({
     ...presentDelivery(of),

@@ -1,16 +1,12 @@
 import type { App } from "../../app.ts";
 import type { Id } from "../../kernel/id.ts";
-import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Reader } from "../../platform/database/database.ts";
+import type { Page, PageQuery } from "../../kernel/page.ts";
 import { namesOf } from "../organizations/store.ts";
 import type { PaymentFilters } from "../payments/filters.ts";
-import { getAnyPayment, listAllPayments } from "../payments/payments.ts";
+import { getAnyPayment, listPayments } from "../payments/payments.ts";
 import type { PaymentView } from "../payments/records.ts";
-import {
-  listAllDeliveries,
-  type PlatformDelivery,
-  type PlatformDeliveryFilters,
-} from "../webhooks/delivery/store.ts";
+import { listWebhookDeliveries } from "../webhooks/deliveries.ts";
+import type { DeliveryFilters, ListedDelivery } from "../webhooks/delivery/store.ts";
 
 /** An item with its organization's id and name. */
 export interface Owned<T> {
@@ -22,9 +18,10 @@ export interface Owned<T> {
 /** Returns a page of the payments of all organizations. */
 export async function listOwnedPayments(
   app: App,
-  query: PaymentFilters & PageQuery,
+  { organizationId, ...query }: PaymentFilters & PageQuery,
 ): Promise<Page<Owned<PaymentView>>> {
-  return owned(app.db, await listAllPayments(app, query), ({ payment }) => payment.organizationId);
+  const page = await listPayments(app, organizationId ?? null, query);
+  return owned(app, page, ({ payment }) => payment.organizationId);
 }
 
 /** Returns a payment of any organization. */
@@ -40,20 +37,19 @@ export async function getOwnedPayment(
 
 /** Returns a page of the webhook deliveries of all organizations. */
 export async function listOwnedDeliveries(
-  { db }: App,
-  { limit, cursor, ...filters }: PlatformDeliveryFilters & PageQuery,
-): Promise<Page<Owned<PlatformDelivery>>> {
-  const page = parsePage({ limit, cursor }, "admin_webhook_deliveries", { ...filters });
-  const rows = await listAllDeliveries(db, filters, page);
-  return owned(db, toPage(rows, page), ({ organizationId }) => organizationId);
+  app: App,
+  { organizationId, ...query }: DeliveryFilters & PageQuery,
+): Promise<Page<Owned<ListedDelivery>>> {
+  const page = await listWebhookDeliveries(app, organizationId ?? null, query);
+  return owned(app, page, (delivery) => delivery.organizationId);
 }
 
 async function owned<T>(
-  reader: Reader,
+  { db }: App,
   { data, nextCursor }: Page<T>,
   ownerOf: (item: T) => string,
 ): Promise<Page<Owned<T>>> {
-  const names = await namesOf(reader, data.map(ownerOf));
+  const names = await namesOf(db, data.map(ownerOf));
   return {
     data: data.map((item) => {
       const organizationId = ownerOf(item);

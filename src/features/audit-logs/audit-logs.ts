@@ -35,23 +35,17 @@ const idAheadMax = 1 * minute;
 /** The key of the seals in the audit chain. */
 export const sealKey = perApp((app) => deriveKey(app.secret, "audit-seals"));
 
-/** Returns a page of an organization's entries, newest first. */
+/**
+ * Returns a page of an organization's entries, or for the platform of all, those that concern only a user among them,
+ * newest first.
+ */
 export async function listAuditLogs(
   app: App,
-  organizationId: Id<"organization">,
+  organizationId: Id<"organization"> | null,
   { limit, cursor, ...given }: Omit<AuditFilters, "organizationId"> & PageQuery,
 ): Promise<Page<AuditRow>> {
-  const filters = { ...given, organizationId };
+  const filters = { ...given, organizationId: organizationId ?? undefined };
   const page = parsePage({ limit, cursor }, "audit_logs", filters);
-  return toPage(await findEntries(app.db, filters, page), page);
-}
-
-/** Returns a page of all organizations' entries, including those that concern only a user. */
-export async function listAllAuditLogs(
-  app: App,
-  { limit, cursor, ...filters }: AuditFilters & PageQuery,
-): Promise<Page<AuditRow>> {
-  const page = parsePage({ limit, cursor }, "admin_audit_logs", filters);
   return toPage(await findEntries(app.db, filters, page), page);
 }
 

@@ -52,21 +52,19 @@ import {
 import { findPayment, paymentsOfInvoice, transfersById } from "./ledger/store.ts";
 import { paymentFacet, payments, type PaymentRow } from "./table.ts";
 
-/** Returns an organization's payments, newest first or in the requested order. */
-export function listPayments(
+/** Returns an organization's payments, or for the platform all, newest first or in the requested order. */
+export async function listPayments(
   app: App,
-  organizationId: Id<"organization">,
-  query: PaymentFilters & PageQuery,
+  organizationId: Id<"organization"> | null,
+  { limit, cursor, ...given }: Omit<PaymentFilters, "organizationId"> & PageQuery,
 ): Promise<Page<PaymentView>> {
-  return pageOf(app, "payments", { ...query, organizationId });
-}
-
-/** Returns the payments of every organization, for the operator. */
-export function listAllPayments(
-  app: App,
-  query: PaymentFilters & PageQuery,
-): Promise<Page<PaymentView>> {
-  return pageOf(app, "admin_payments", query);
+  const { db } = app;
+  const filters = { ...given, organizationId: organizationId ?? undefined };
+  const sort = sortOf(filters);
+  const page = parsePage({ limit, cursor }, "payments", { ...filters, sort });
+  const { rows, resumeAt } = await findPayments(db, filters, page);
+  const positionAt = ({ payment }: PaymentView) => positionIn(sort, payment);
+  return toPartialPage(await viewsOf(db, app, rows), page, positionAt, resumeAt);
 }
 
 /** Returns a payment. @throws a 404 problem if the organization has none with this id */
@@ -90,19 +88,6 @@ export async function readPaymentsOf(
   invoiceId: Id<"invoice">,
 ): Promise<readonly PaymentView[]> {
   return viewsOf(reader, app, await paymentsOfInvoice(reader, invoiceId));
-}
-
-async function pageOf(
-  app: App,
-  list: string,
-  { limit, cursor, ...filters }: PaymentFilters & PageQuery,
-): Promise<Page<PaymentView>> {
-  const { db } = app;
-  const sort = sortOf(filters);
-  const page = parsePage({ limit, cursor }, list, { ...filters, sort });
-  const { rows, resumeAt } = await findPayments(db, filters, page);
-  const positionAt = ({ payment }: PaymentView) => positionIn(sort, payment);
-  return toPartialPage(await viewsOf(db, app, rows), page, positionAt, resumeAt);
 }
 
 async function viewOf(app: App, row: PaymentRow | null): Promise<PaymentView> {

@@ -18,6 +18,7 @@ import {
   type DeliveryFilters,
   type DeliveryRow,
   type DeliveryView,
+  type ListedDelivery,
   type ReplayPeriod,
 } from "./delivery/store.ts";
 import { pausedUntil } from "./endpoints/failure-policy.ts";
@@ -40,17 +41,15 @@ export const DeliveryInFlight = defineProblem({
     "Till tries the delivery again at its `nextAttemptAt`. To try at once, send a test event to the endpoint (`testWebhookEndpoint`), after which everything that waits follows; or read the event in the list of events.",
 });
 
-/** Returns a page of an organization's deliveries, newest first. */
+/** Returns a page of an organization's deliveries, or for the platform of all, newest first. */
 export async function listWebhookDeliveries(
   { db }: App,
-  organizationId: Id<"organization">,
-  { limit, cursor, ...filters }: DeliveryFilters & PageQuery,
-): Promise<Page<DeliveryView>> {
-  const page = parsePage({ limit, cursor }, "webhook-deliveries", {
-    organizationId,
-    ...filters,
-  });
-  return toPage(await listDeliveries(db, organizationId, filters, page), page);
+  organizationId: Id<"organization"> | null,
+  { limit, cursor, ...given }: Omit<DeliveryFilters, "organizationId"> & PageQuery,
+): Promise<Page<ListedDelivery>> {
+  const filters = { ...given, organizationId: organizationId ?? undefined };
+  const page = parsePage({ limit, cursor }, "webhook-deliveries", filters);
+  return toPage(await listDeliveries(db, filters, page), page);
 }
 
 /** Returns a delivery with its attempts. @throws a 404 problem if the organization has none with this id */

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
-import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
+import { LRUCache } from "lru-cache";
+import { hour, within, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, Problem } from "../../kernel/errors.ts";
 import { UniqueViolation } from "../../platform/database/errors.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
@@ -74,7 +75,8 @@ interface IdempotencyDependencies {
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   const { twinWaitMs = defaultTwinWaitMs } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
-  const isRecent = makeRecentKeys();
+  /** The digests of the keys that this process has seen. */
+  const recent = new LRUCache<string, true>({ max: recentMax });
 
   async function once(
     keyDigest: string,
@@ -85,7 +87,9 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   ): Promise<{ response: StoredResponse; isReplayed: boolean }> {
     // Most keys are new, and the unique index refuses a second response for the same key. So the store is read first
     // only if this process has seen the key.
-    const earlier = isRecent(keyDigest) ? await findStored(deps, keyDigest, request) : null;
+    const isRecent = recent.has(keyDigest);
+    recent.set(keyDigest, true);
+    const earlier = isRecent ? await findStored(deps, keyDigest, request) : null;
     if (earlier !== null) return { response: earlier, isReplayed: true };
     let response: StoredResponse | undefined;
     const storing: WriteContext = {
@@ -127,23 +131,6 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
         if (inFlight.get(keyDigest) === running) inFlight.delete(keyDigest);
       }
     },
-  };
-}
-
-/** Returns a function that says whether a key was seen before, and marks it as seen. */
-function makeRecentKeys(): (keyDigest: string) => boolean {
-  /** Digests of the keys that this process has seen, oldest first. */
-  const recent = new Set<string>();
-  return (keyDigest) => {
-    const isKnown = recent.delete(keyDigest);
-    recent.add(keyDigest);
-    if (recent.size > recentMax) {
-      for (const oldest of recent) {
-        recent.delete(oldest);
-        break;
-      }
-    }
-    return isKnown;
   };
 }
 
@@ -252,21 +239,11 @@ function isRefusal(error: unknown): boolean {
 
 /** Waits until the identical request in flight has ended, with or without an error. 409 after the timeout. */
 async function waitFor(other: Promise<unknown>, twinWaitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, twinWaitMs, false);
+  const ended = other.catch(() => undefined);
+  await within(twinWaitMs, ended, () => {
+    throw new IdempotencyKeyInFlight(
+      "Wait until the first request has finished, then send this one again.",
+      { retryAfterSeconds: 1 },
+    );
   });
-  const ended = other.then(
-    () => true,
-    () => true,
-  );
-  try {
-    if (await Promise.race([ended, tooLong])) return;
-  } finally {
-    clearTimeout(timer);
-  }
-  throw new IdempotencyKeyInFlight(
-    "Wait until the first request has finished, then send this one again.",
-    { retryAfterSeconds: 1 },
-  );
 }

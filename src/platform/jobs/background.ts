@@ -26,6 +26,71 @@ export interface Worker {
   drained?(): Promise<void>;
 }
 
+/** Work that the runs of a worker start without waiting for it, usually under leases. */
+export interface Started<Result> {
+  /** Counts the work until its result is recorded; with null, nothing is recorded. The work must not fail. */
+  add(work: Promise<Result | null>): void;
+  count(): number;
+  /** Resolves when nothing is counted. */
+  idle(): Promise<void>;
+}
+
+/**
+ * Hands the results of started work to `record`, at most `batchMax` at once: those that arrive meanwhile are the next
+ * batch. `record` must not fail. `after` is called when there is room for more work.
+ */
+export function makeStarted<Result>({
+  batchMax,
+  record,
+  after,
+}: {
+  readonly batchMax: number;
+  readonly record: (results: readonly Result[]) => Promise<void>;
+  readonly after: () => void;
+}): Started<Result> {
+  const ended: Result[] = [];
+  const waiting: (() => void)[] = [];
+  let count = 0;
+  let isRecording = false;
+
+  function release(by: number): void {
+    count -= by;
+    after();
+    if (count > 0) return;
+    for (const resolve of waiting.splice(0)) resolve();
+  }
+
+  async function recordEnded(): Promise<void> {
+    isRecording = true;
+    // Results of the same turn of the event loop are recorded together.
+    await new Promise(setImmediate);
+    while (ended.length > 0) {
+      const batch = ended.splice(0, batchMax);
+      await record(batch);
+      release(batch.length);
+    }
+    isRecording = false;
+  }
+
+  return {
+    add(work) {
+      count += 1;
+      void work.then((result) => {
+        if (result === null) {
+          release(1);
+          return;
+        }
+        ended.push(result);
+        if (!isRecording) void recordEnded();
+      });
+    },
+    count: () => count,
+    async idle() {
+      while (count > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+  };
+}
+
 export interface Background {
   start(): void;
   /**

@@ -1,4 +1,4 @@
-import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, second, within, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
 import type { Database, Tx, WriteContext } from "../database/database.ts";
 import { among, listed } from "../database/query/json-rows.ts";
@@ -7,16 +7,12 @@ import type { RowOf } from "../database/schema/table.ts";
 import { skipLocked } from "../database/write/locks.ts";
 import type { Logger } from "../logger/index.ts";
 import type { Counts } from "../metrics/metrics.ts";
-import type { Worker } from "./background.ts";
+import { makeStarted, type Started, type Worker } from "./background.ts";
 import { backoffMs, queueWorkerName, type JobHandler, type QueueName } from "./queue.ts";
 import { jobs } from "./table.ts";
 
-/** The maximum number of jobs per claim, and per transaction that records outcomes. */
-const batchMax = 64;
-/**
- * The number of held jobs at which the worker claims more, so that the next batch is there before the last one ends.
- */
-const leaseBelow = 32;
+/** The maximum number of outcomes that are recorded in one transaction. */
+const recordMax = 64;
 /** The maximum number of concurrent jobs of a queue per process. */
 const concurrencyMax = 8;
 /** The length of a lease without renewal, in milliseconds. */
@@ -34,9 +30,13 @@ interface Held {
   readonly job: JobRow;
   /** Aborted if the lease is lost, the time limit is reached, or the program stops. */
   readonly lost: AbortController;
+  readonly begunAt: Instant;
   leaseUntil: Instant;
-  /** Null while it waits for a free slot. */
-  begunAt: Instant | null;
+}
+
+interface Ended {
+  readonly job: JobRow;
+  readonly outcome: JobOutcome;
 }
 
 type JobOutcome = "done" | "unfinished" | { readonly fault: string };
@@ -69,22 +69,15 @@ type State = Required<Deps> & {
   readonly handlerOf: ReadonlyMap<string, JobHandler>;
   /** The claimed jobs, by id and lease token. */
   readonly held: Map<string, Held>;
-  /** Held jobs that wait for a free slot. */
-  waiting: Held[];
-  /** Jobs whose outcome is not recorded yet. */
-  ended: { readonly held: Held; readonly outcome: JobOutcome }[];
-  running: number;
-  recording: Promise<void> | null;
+  readonly started: Started<Ended>;
   heartbeat: NodeJS.Timeout | undefined;
-  /** Called when no job is held. */
-  idle: (() => void)[];
 };
 
 /**
- * Creates the worker of a queue. It claims due jobs under a lease, runs them outside any transaction, and records their
- * outcomes in batches. A run does not wait for its jobs, so a slow job occupies only one slot. The leases of held jobs
- * are renewed. If the process dies, its jobs become due when the lease ends; if it resumes later, its tokens no longer
- * match: its jobs are aborted and their outcomes have no effect.
+ * Creates the worker of a queue. It claims as many due jobs as it has free slots, under a lease, runs them outside any
+ * transaction, and records each outcome. A run does not wait for its jobs, so a slow job occupies only one slot. The
+ * leases of held jobs are renewed. If the process dies, its jobs become due when the lease ends; if it resumes later, its
+ * tokens no longer match: its jobs are aborted and their outcomes have no effect.
  */
 export function createQueueWorker(deps: Deps): Worker & Required<Pick<Worker, "drained">> {
   const state: State = {
@@ -92,24 +85,25 @@ export function createQueueWorker(deps: Deps): Worker & Required<Pick<Worker, "d
     ...deps,
     handlerOf: new Map(deps.handlers.map((handler) => [handler.name, handler])),
     held: new Map(),
-    waiting: [],
-    ended: [],
-    running: 0,
-    recording: null,
+    started: makeStarted<Ended>({
+      batchMax: recordMax,
+      record: (ended) => recordEnded(state, ended),
+      after: deps.wake,
+    }),
     heartbeat: undefined,
-    idle: [],
   };
   return {
     name: queueWorkerName(deps.queue),
     everyMs,
     run: (stopping: AbortSignal) => run(state, stopping),
-    drained: () => drained(state),
+    drained: () => state.started.idle(),
   };
 }
 
 async function run(state: State, stopping: AbortSignal): Promise<boolean> {
-  const { db, clock, ids, context, queue, leaseMs, held } = state;
-  if (held.size > leaseBelow || stopping.aborted) return false;
+  const { db, clock, ids, context, queue, leaseMs, held, started } = state;
+  const max = concurrencyMax - started.count();
+  if (max < 1 || stopping.aborted) return false;
   const [due] = await db.all(
     "SELECT 1 AS found FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 LIMIT 1",
     [queue, clock.now()],
@@ -119,45 +113,40 @@ async function run(state: State, stopping: AbortSignal): Promise<boolean> {
   const leaseUntil = now + leaseMs;
   const token = ids.unguessable("jlt");
   const leased = await db.write(context, (tx) =>
-    leaseJobs(tx, queue, { now, leaseUntil, token, max: batchMax }),
+    leaseJobs(tx, queue, { now, leaseUntil, token, max }),
   );
   for (const job of leased) {
-    const each = { job, leaseUntil, lost: new AbortController(), begunAt: null };
-    held.set(leaseKeyOf(job.id, job.leaseToken), each);
-    state.waiting.push(each);
+    const each = { job, leaseUntil, lost: new AbortController(), begunAt: clock.now() };
+    held.set(leaseKeyOf(job), each);
+    started.add(attempt(state, each, stopping).then((outcome) => ({ job, outcome })));
   }
   if (held.size > 0) beat(state);
-  pump(state, stopping);
-  return leased.length === batchMax;
-}
-
-async function drained(state: State): Promise<void> {
-  const { held } = state;
-  while (held.size > 0) await new Promise<void>((resolve) => state.idle.push(resolve));
+  return leased.length > 0;
 }
 
 async function attempt(
   state: State,
-  { job, lost }: Held,
+  { job, lost, leaseUntil }: Held,
   stopping: AbortSignal,
 ): Promise<JobOutcome> {
-  const { logger, queue, handlerOf } = state;
-  const handler = handlerOf.get(job.name);
-  if (handler === undefined) return { fault: `no handler is named ${job.name}` };
-  // One timer per job: a composed AbortSignal would stay referenced by the longest-lived of its sources.
-  const limit = setTimeout(
-    () => {
-      lost.abort(new JobTooLong(`the job ${job.id} took too long`));
-    },
-    timeMaxOf(state, job),
-  );
+  const { clock, logger, queue, handlerOf } = state;
+  // If this process paused, another one may have claimed the job.
+  if (leaseUntil <= clock.now()) return "unfinished";
+  // Not AbortSignal.any: its signals stay referenced by the longest-lived of their sources.
   const stop = () => {
     lost.abort(stopping.reason);
   };
   stopping.addEventListener("abort", stop, { once: true });
   const { signal } = lost;
   try {
-    await handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
+    stopping.throwIfAborted();
+    const handler = handlerOf.get(job.name);
+    if (handler === undefined) return { fault: `no handler is named ${job.name}` };
+    const work = handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
+    await within(timeMaxOf(state, job), work, () => {
+      lost.abort(new JobTooLong(`the job ${job.id} took too long`));
+      return work;
+    });
     return "done";
   } catch (error) {
     // A job that is interrupted by the program's stop has not failed.
@@ -165,88 +154,26 @@ async function attempt(
     logger.warn({ queue, job: job.id, name: job.name, err: error }, "a job failed");
     return { fault: error instanceof Error ? error.message : String(error) };
   } finally {
-    clearTimeout(limit);
     stopping.removeEventListener("abort", stop);
   }
 }
 
-/** Starts waiting jobs while slots are free. */
-function pump(state: State, stopping: AbortSignal): void {
-  const { clock } = state;
-  if (stopping.aborted) {
-    for (const each of state.waiting) end(state, each, "unfinished");
-    state.waiting = [];
+async function recordEnded(state: State, ended: readonly Ended[]): Promise<void> {
+  const { db, clock, logger, metrics, context, queue, held } = state;
+  for (const { outcome } of ended)
+    if (outcome !== "unfinished") metrics.jobEnded(queue, outcome === "done" ? "done" : "failed");
+  try {
+    const counted = await db.write(context, (tx) => record(tx, ended, clock.now()));
+    const lost = ended.length - counted;
+    if (lost > 0) logger.warn({ queue, lost }, "jobs ended after their lease was lost");
+  } catch (error) {
+    // Nothing is lost: the leases expire and the jobs run again.
+    logger.error({ queue, err: error }, "outcomes of jobs were not recorded");
   }
-  while (state.running < concurrencyMax) {
-    const next = state.waiting.shift();
-    if (next === undefined) return;
-    // If this process paused or could not renew, another one may have claimed the job.
-    if (next.lost.signal.aborted || next.leaseUntil <= clock.now()) {
-      end(state, next, "unfinished");
-      continue;
-    }
-    state.running += 1;
-    next.begunAt = clock.now();
-    void attempt(state, next, stopping).then((outcome) => {
-      state.running -= 1;
-      end(state, next, outcome);
-      pump(state, stopping);
-    });
-  }
-}
-
-function end(state: State, each: Held, outcome: JobOutcome): void {
-  const { queue } = state;
-  state.ended.push({ held: each, outcome });
-  if (outcome !== "unfinished")
-    state.metrics.jobEnded(queue, outcome === "done" ? "done" : "failed");
-  state.recording ??= recordEnded(state);
-}
-
-/** Records the outcomes of ended jobs until none are left, in batches. */
-async function recordEnded(state: State): Promise<void> {
-  const { logger, queue, held } = state;
-  // Jobs that end in the same turn of the event loop are recorded together.
-  await new Promise(setImmediate);
-  while (state.ended.length > 0) {
-    const batch = state.ended.slice(0, batchMax);
-    state.ended = state.ended.slice(batchMax);
-    try {
-      await record(state, batch);
-    } catch (error) {
-      // Nothing is lost: the leases expire and the jobs run again.
-      logger.error({ queue, err: error }, "outcomes of jobs were not recorded");
-    }
-    for (const { held: each } of batch) held.delete(leaseKeyOf(each.job.id, each.job.leaseToken));
-    if (held.size <= leaseBelow) state.wake();
-  }
-  state.recording = null;
+  for (const { job } of ended) held.delete(leaseKeyOf(job));
   if (held.size > 0) return;
   clearTimeout(state.heartbeat);
   state.heartbeat = undefined;
-  for (const wake of state.idle) wake();
-  state.idle = [];
-}
-
-async function record(
-  { db, clock, logger, context, queue }: State,
-  batch: readonly { held: Held; outcome: JobOutcome }[],
-): Promise<void> {
-  const now = clock.now();
-  const of = (outcome: JobOutcome) =>
-    batch.filter((each) => each.outcome === outcome).map((each) => each.held.job);
-  const [done, unfinished] = [of("done"), of("unfinished")];
-  const failures = batch.flatMap(({ held: { job }, outcome }) =>
-    typeof outcome === "object" ? [failureOf(job, outcome.fault, now)] : [],
-  );
-  const counted = await db.write(context, async (tx) => {
-    const forgotten = done.length === 0 ? 0 : await forgetJobs(tx, done);
-    const failed = failures.length === 0 ? 0 : await recordFailures(tx, failures, now);
-    if (unfinished.length > 0) await handBackJobs(tx, unfinished, now);
-    return forgotten + failed;
-  });
-  const lost = done.length + failures.length - counted;
-  if (lost > 0) logger.warn({ queue, lost }, "jobs ended after their lease was lost");
 }
 
 /** Renews leases for as long as jobs are held. */
@@ -270,7 +197,7 @@ async function renew(state: State): Promise<void> {
   const now = clock.now();
   // A job that ignores its abort signal is left to another process once its lease ends.
   const mine = [...held.values()].filter(
-    ({ job, begunAt }) => begunAt === null || now - begunAt < timeMaxOf(state, job),
+    ({ job, begunAt }) => now - begunAt < timeMaxOf(state, job),
   );
   const leaseUntil = now + leaseMs;
   let renewed: ReadonlySet<string> | null = null;
@@ -281,7 +208,7 @@ async function renew(state: State): Promise<void> {
     logger.warn({ queue, err: error }, "leases of jobs were not renewed");
   }
   for (const each of mine) {
-    const key = leaseKeyOf(each.job.id, each.job.leaseToken);
+    const key = leaseKeyOf(each.job);
     if (renewed?.has(key) === true) each.leaseUntil = leaseUntil;
     // A job that has ended meanwhile needs no abort.
     else if (held.has(key) && (renewed !== null || each.leaseUntil <= clock.now())) {
@@ -290,25 +217,8 @@ async function renew(state: State): Promise<void> {
   }
 }
 
-function failureOf(job: JobRow, fault: string, now: Instant) {
-  const isLast = job.attempts >= job.maxAttempts;
-  return {
-    job,
-    // PostgreSQL cannot store NUL characters.
-    reason: fault.replaceAll("\0", "").slice(0, reasonLengthMax),
-    runAt: isLast ? null : now + backoffMs(job.attempts),
-  };
-}
-
 /** A claimed job; `attempts` includes the current attempt. */
 type JobRow = RowOf<typeof jobs>;
-
-/** A job whose attempt failed; `runAt` is the time of the retry, null after the last attempt. */
-interface FailedAttempt {
-  readonly job: JobRow;
-  readonly reason: string;
-  readonly runAt: Instant | null;
-}
 
 /** The failure reason of a job whose last attempt died with its process. */
 const leaseLostReason = "lease_lost";
@@ -317,7 +227,7 @@ const leaseLostReason = "lease_lost";
  * Claims due jobs, oldest first. `run_at` moves to the end of the lease, so a claimed job becomes due again if its
  * process dies. A job whose last attempt ended without an outcome is not returned: it fails.
  */
-export async function leaseJobs(
+async function leaseJobs(
   tx: Tx,
   queue: QueueName,
   lease: {
@@ -332,9 +242,9 @@ export async function leaseJobs(
      WHERE id ${among(
        tx.dialect,
        `(SELECT id FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2
-         ORDER BY run_at, id LIMIT ${String(lease.max)}${skipLocked[tx.dialect]})`,
+         ORDER BY run_at, id LIMIT $5${skipLocked[tx.dialect]})`,
      )} RETURNING ${columns(jobs)}`,
-    [queue, lease.now, lease.token, lease.leaseUntil],
+    [queue, lease.now, lease.token, lease.leaseUntil, lease.max],
   );
   const leased = decodeRows(jobs, rows);
   const spent = leased.filter((job) => job.attempts > job.maxAttempts);
@@ -359,23 +269,7 @@ async function renewLeases(
     ["id", "leaseToken"],
     held.map((job) => ({ where: leaseOf(job), set: { leaseUntil, runAt: leaseUntil } })),
   );
-  return new Set(renewed.map(({ id, leaseToken }) => leaseKeyOf(id, leaseToken)));
-}
-
-/** Returns the key of a lease. The job id alone is not enough: the job may be leased again, with another token. */
-function leaseKeyOf(id: string, token: string | null): string {
-  return `${token ?? ""} ${id}`;
-}
-
-/** Returns jobs that were interrupted to the queue, without counting the attempt. */
-async function handBackJobs(tx: Tx, unfinished: readonly JobRow[], at: Instant) {
-  await tx.updateMany(
-    jobs,
-    unfinished.map((job) => ({
-      where: leaseOf(job),
-      set: { attempts: job.attempts - 1, runAt: at, leaseToken: null, leaseUntil: null },
-    })),
-  );
+  return new Set(renewed.map(leaseKeyOf));
 }
 
 /** The values by which a job is found only while this lease holds it. */
@@ -383,31 +277,42 @@ function leaseOf({ id, leaseToken }: JobRow): Pick<JobRow, "id" | "leaseToken"> 
   return { id, leaseToken };
 }
 
+/** Returns the key of a lease. The job id alone is not enough: the job may be leased again, with another token. */
+function leaseKeyOf({ id, leaseToken }: Pick<JobRow, "id" | "leaseToken">): string {
+  return `${leaseToken ?? ""} ${id}`;
+}
+
+/** Records outcomes: completed jobs are deleted. Returns the number of those that this process still held. */
+async function record(tx: Tx, ended: readonly Ended[], now: Instant): Promise<number> {
+  const done = ended.flatMap(({ job, outcome }) => (outcome === "done" ? [job] : []));
+  const changes = ended.flatMap(({ job, outcome }) =>
+    outcome === "done" ? [] : [{ where: leaseOf(job), set: afterwards(job, outcome, now) }],
+  );
+  const forgotten = done.length === 0 ? 0 : await forgetJobs(tx, done);
+  return forgotten + (await tx.updateMany(jobs, changes));
+}
+
+/** Returns what an attempt changes of a job that is not done. */
+function afterwards(job: JobRow, outcome: Exclude<JobOutcome, "done">, now: Instant) {
+  const { state, attempts, failedReason, failedAt } = job;
+  const before = { state, attempts, failedReason, failedAt, leaseToken: null, leaseUntil: null };
+  // An interruption is not an attempt.
+  if (outcome === "unfinished") return { ...before, attempts: attempts - 1, runAt: now };
+  // PostgreSQL cannot store NUL characters.
+  const reason = outcome.fault.replaceAll("\0", "").slice(0, reasonLengthMax);
+  const failed = { ...before, failedReason: reason, runAt: now + backoffMs(attempts) };
+  return attempts < job.maxAttempts
+    ? failed
+    : { ...failed, state: "failed" as const, runAt: job.runAt, failedAt: now };
+}
+
 /** Deletes completed jobs. Returns the number that this process still held. */
-export function forgetJobs(tx: Tx, done: readonly JobRow[]): Promise<number> {
+function forgetJobs(tx: Tx, done: readonly JobRow[]): Promise<number> {
   const tokens = JSON.stringify([...new Set(done.map(({ leaseToken }) => leaseToken))]);
   return tx.run(
     `DELETE FROM jobs
      WHERE id ${among(tx.dialect, listed(tx.dialect, 1))} AND lease_token IN ${listed(tx.dialect, 2)}`,
     [JSON.stringify(done.map(({ id }) => id)), tokens],
-  );
-}
-
-/** Records failed attempts. Returns the number of jobs that this process still held. */
-function recordFailures(tx: Tx, failures: readonly FailedAttempt[], at: Instant): Promise<number> {
-  return tx.updateMany(
-    jobs,
-    failures.map(({ job, reason, runAt }) => ({
-      where: leaseOf(job),
-      set: {
-        state: runAt === null ? "failed" : "ready",
-        runAt: runAt ?? job.runAt,
-        failedReason: reason,
-        failedAt: runAt === null ? at : null,
-        leaseToken: null,
-        leaseUntil: null,
-      },
-    })),
   );
 }
 

@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { isIP } from "node:net";
-import { connect, type PeerCertificate } from "node:tls";
-import type { Instant } from "../../kernel/clock.ts";
+import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
+import { within, type Instant } from "../../kernel/clock.ts";
 
 /** The certificate that a server presents. */
 export interface PresentedCertificate {
@@ -17,44 +18,37 @@ const httpsPort = 443;
  * time limit.
  * @param limitMs milliseconds
  */
-export function readCertificate(
+export async function readCertificate(
   url: string,
   limitMs: number,
 ): Promise<PresentedCertificate | null> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
-  return new Promise((resolve) => {
-    const socket = connect({
-      host,
-      port: port === "" ? httpsPort : Number(port),
-      // A name is sent only if it is one.
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      // The certificate is read, not relied on: nothing is sent.
-      rejectUnauthorized: false,
-      timeout: limitMs,
-    });
-    const timer = setTimeout(() => {
-      end(null);
-    }, limitMs);
-    const end = (found: PresentedCertificate | null) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(found);
-    };
-    socket.unref();
-    socket.once("error", () => {
-      end(null);
-    });
-    socket.once("secureConnect", () => {
-      // The type leaves out that there may be none.
-      const { valid_from: from, valid_to: to } =
-        socket.getPeerCertificate() as Partial<PeerCertificate>;
-      const distrust = socket.authorized ? null : String(socket.authorizationError);
-      end(
-        from === undefined || to === undefined
-          ? null
-          : { validFrom: Date.parse(from), validTo: Date.parse(to), distrust },
-      );
-    });
+  const socket = connect({
+    host,
+    port: port === "" ? httpsPort : Number(port),
+    // A name is sent only if it is one.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    // The certificate is read, not relied on: nothing is sent.
+    rejectUnauthorized: false,
   });
+  socket.unref();
+  const presented = once(socket, "secureConnect").then(
+    () => certificateOf(socket),
+    () => null,
+  );
+  try {
+    return await within(limitMs, presented, () => null);
+  } finally {
+    socket.destroy();
+  }
+}
+
+function certificateOf(socket: TLSSocket): PresentedCertificate | null {
+  // The type leaves out that there may be none.
+  const { valid_from: from, valid_to: to } =
+    socket.getPeerCertificate() as Partial<PeerCertificate>;
+  if (from === undefined || to === undefined) return null;
+  const distrust = socket.authorized ? null : String(socket.authorizationError);
+  return { validFrom: Date.parse(from), validTo: Date.parse(to), distrust };
 }

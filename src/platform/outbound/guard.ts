@@ -1,6 +1,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
+import { within } from "../../kernel/clock.ts";
 import { parseUrl } from "../../kernel/url.ts";
 import { judgeAddress, parseRange, sameAddress, type PinnedAddress } from "./address.ts";
 
@@ -87,7 +88,7 @@ export function createGuard({
   async function addressesOf(target: Target): Promise<readonly string[]> {
     if (target.literal) return [target.host];
     try {
-      return await within(dnsMs, resolve(target.host));
+      return await within(dnsMs, resolve(target.host), () => []);
     } catch {
       return [];
     }
@@ -127,21 +128,6 @@ export function createGuard({
 function refusalOf(target: Target): Refused {
   if (!target.secure) return httpNotAllowed;
   return target.literal ? addressNotAllowed : nameNotAllowed;
-}
-
-/** Stops waiting after a time; the work itself may continue. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`No answer within ${String(ms)} ms.`));
-    }, ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 interface OwnServices {

@@ -6,7 +6,7 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
-import type { Clock } from "../../kernel/clock.ts";
+import { within, type Clock } from "../../kernel/clock.ts";
 import {
   excerptText,
   head,
@@ -135,16 +135,14 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
       const startedAt = clock.now();
       const ending = new AbortController();
       inFlight.add(ending);
-      const timer = setTimeout(() => {
-        const ms = String(limits.totalMs);
+      const { totalMs } = limits;
+      const sending = attempt(request, ending.signal).finally(() => inFlight.delete(ending));
+      const result = await within(totalMs, sending, () => {
         ending.abort({
           kind: "timeout",
-          message: `The receiver did not respond completely within ${ms} ms.`,
+          message: `The receiver did not respond completely within ${String(totalMs)} ms.`,
         });
-      }, limits.totalMs);
-      const result = await attempt(request, ending.signal).finally(() => {
-        clearTimeout(timer);
-        inFlight.delete(ending);
+        return sending;
       });
       const now = clock.now();
       const durationMs = Math.max(0, now - startedAt);
@@ -212,7 +210,7 @@ interface ExchangeParts {
 /** Sends one POST over one connection. Never rejects. */
 function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
   const { target, limits, ended } = parts;
-  return new Promise((resolve) => {
+  const exchanged = new Promise<ExchangeResult>((resolve) => {
     const phases = createPhases(limits, fail);
     let refusal: Failure | null = null;
     const outgoing = (target.secure ? httpsRequest : httpRequest)(target.url, {
@@ -304,7 +302,14 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
     outgoing.end(parts.body);
     if (ended.aborted) onEnded();
   });
+  return exchanged.catch(() => ({ kind: "failure", failure: notSendable }));
 }
+
+/** Node makes no request with a header like this. */
+const notSendable: Failure = {
+  kind: "protocol",
+  message: "The request was not sent: one of its headers is not valid HTTP.",
+};
 
 const endlessInterimResponses: Failure = {
   kind: "protocol",

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { setRecent } from "../../kernel/memo.ts";
+import { LRUCache } from "lru-cache";
 import { defineProblem, type FieldError } from "../../kernel/errors.ts";
 import { programFile } from "../files.ts";
 
@@ -180,8 +180,8 @@ export function createPasswords(
   cost: PasswordCost = passwordCost,
 ): Passwords {
   const inTurn = makeTurns(limits);
-  /** When an account last logged in from a range of addresses, the longest ago first. */
-  const recent = new Map<string, number>();
+  /** The accounts that logged in lately, each with the range of addresses. */
+  const recent = new LRUCache<string, true>({ max: recentMax, ttl: recentMs });
   const recentKey = ({ account, clients }: PasswordCaller) =>
     `${account ?? ""} ${clients.at(-1) ?? ""}`;
 
@@ -193,11 +193,10 @@ export function createPasswords(
 
     verify(password, hash, caller) {
       const key = recentKey(caller);
-      const isRecent = (recent.get(key) ?? -Infinity) > performance.now() - recentMs;
-      return inTurn(caller, isRecent, async () => {
+      return inTurn(caller, recent.has(key), async () => {
         const isSame = await (await argon2()).verify(hash ?? unknownUserHash, normalize(password));
         const isRight = isSame && hash !== null;
-        if (isRight) setRecent(recent, key, performance.now(), recentMax);
+        if (isRight) recent.set(key, true);
         return isRight;
       });
     },

@@ -24,6 +24,7 @@ import {
   getWebhookEndpoint,
   listWebhookEndpoints,
   removeWebhookEndpoint,
+  rotateWebhookSecret,
   updateWebhookEndpoint,
 } from "../../../src/features/webhooks/endpoints.ts";
 import {
@@ -776,28 +777,42 @@ eachStore("webhook deliveries", (store) => {
     await deliverer.close(0);
   });
 
-  it("that cannot be signed wait for the end of their lease, and take no room from others", async () => {
+  it("that cannot be signed fail with the reason, take no room, and are sent once the secret is rotated", async () => {
     await begin();
     const target = await receiver();
-    const { id } = await here.endpoint(target.port, ["invoice.paid"]);
-    await db.write(testContext, (tx) =>
-      tx.update(webhookEndpoints, { secret: "not sealed by this server" }, "WHERE id = $1", [id]),
-    );
-    await here.emit(...Array.from({ length: 4 }, () => "invoice.paid" as const));
-    // Each time, four of 64 places.
-    for (let time = 0; time <= 16; time += 1) {
-      await here.deliver();
-      here.clock.move(minute);
-    }
-    await here.endpoint(target.port, ["invoice.issued"]);
-    await here.emit("invoice.issued");
+    const unreadable = await here.endpoint(target.port, ["invoice.paid"]);
+    const moved = await here.endpoint(target.port, ["invoice.expired"]);
+    const other = await here.endpoint(target.port, ["invoice.issued"]);
+    const [sound] = await db.find(webhookEndpoints, "WHERE id = $1", [other.id]);
+    const setSecret = (id: Id<"webhookEndpoint">, secret = "not sealed by this server") =>
+      db.write(testContext, (tx) => tx.update(webhookEndpoints, { secret }, "WHERE id = $1", [id]));
+    await setSecret(unreadable.id);
+    await setSecret(moved.id, sound?.secret);
+    await here.emit("invoice.paid", "invoice.paid", "invoice.expired", "invoice.issued");
     await here.deliver();
     expect(target.requests).to.have.length(1);
-    const states = (await here.deliveries()).map(({ status, attempts }) => [status, attempts]);
-    expect(states).to.deep.equal([
-      ...Array.from({ length: 4 }, () => ["in_progress", 0]),
-      ["succeeded", 1],
-    ]);
+    const now = here.clock.now();
+    for (const delivery of await here.deliveries()) {
+      const attempts = await db.find(webhookAttempts, "WHERE delivery_id = $1", [delivery.id]);
+      expect(attempts).to.have.length(1);
+      if (delivery.endpointId === other.id) {
+        expect(delivery.status).to.equal("succeeded");
+        continue;
+      }
+      expect(delivery).to.include({ status: "failed", attempts: 1 });
+      expect(delivery.lastError).to.include("cannot read the endpoint's secret");
+      expect(delivery.dueAt).to.be.within(now + 5 * second, now + 6 * second);
+      expect(attempts[0]).to.include({ errorKind: "protocol", responseStatus: null });
+    }
+    for (const { id } of [unreadable, moved]) {
+      await rotateWebhookSecret(here.app, testContext, here.shop, id, { overlapSeconds: 0 });
+    }
+    here.clock.move(minute);
+    await here.deliver();
+    expect(target.requests).to.have.length(4);
+    expect((await here.deliveries()).map(({ status }) => status)).to.deep.equal(
+      Array.from({ length: 4 }, () => "succeeded"),
+    );
   });
 
   it("continue to other endpoints while results wait to be recorded", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
-import { createBackground } from "../../../src/platform/jobs/background.ts";
+import { createBackground, makeStarted } from "../../../src/platform/jobs/background.ts";
 import { everyHour, everyMinute } from "../../../src/platform/jobs/cron-line.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { until } from "../../support/until.ts";
@@ -212,5 +212,73 @@ describe("the background", () => {
     } finally {
       await background.stop();
     }
+  });
+});
+
+describe("work that runs of a worker start", () => {
+  function starting(batchMax: number) {
+    const batches: (readonly number[])[] = [];
+    const open: (() => void)[] = [];
+    let rooms = 0;
+    const started = makeStarted<number>({
+      batchMax,
+      record(results) {
+        batches.push(results);
+        return new Promise((resolve) => open.push(resolve));
+      },
+      after: () => (rooms += 1),
+    });
+    /** Ends the recording of the next batch. */
+    const recorded = async () => {
+      const [end] = await until(
+        "a batch",
+        () => open.splice(0, 1),
+        ({ length }) => length > 0,
+      );
+      end?.();
+    };
+    return { started, batches, recorded, rooms: () => rooms };
+  }
+
+  it("is recorded in batches, of which one is recorded at a time", async () => {
+    const { started, batches, recorded, rooms } = starting(3);
+    for (const result of [1, 2, 3, 4]) started.add(Promise.resolve(result));
+    let isIdle = false;
+    const idle = started.idle().then(() => (isIdle = true));
+    await until(
+      "the first batch",
+      () => batches.length,
+      (count) => count === 1,
+    );
+    started.add(Promise.resolve(5));
+    expect([started.count(), rooms()]).to.deep.equal([5, 0]);
+    await recorded();
+    await until(
+      "the second batch",
+      () => batches.length,
+      (count) => count === 2,
+    );
+    expect([started.count(), rooms(), isIdle]).to.deep.equal([2, 1, false]);
+    await recorded();
+    await idle;
+    expect(batches).to.deep.equal([
+      [1, 2, 3],
+      [4, 5],
+    ]);
+    expect(started.count()).to.equal(0);
+    // After a rest it begins again.
+    started.add(Promise.resolve(6));
+    await recorded();
+    await started.idle();
+    expect(batches.at(-1)).to.deep.equal([6]);
+  });
+
+  it("without a result takes no room and is not recorded", async () => {
+    const { started, batches, rooms } = starting(3);
+    await started.idle();
+    started.add(Promise.resolve(null));
+    expect(started.count()).to.equal(1);
+    await started.idle();
+    expect([started.count(), rooms(), batches]).to.deep.equal([0, 1, []]);
   });
 });

@@ -3,11 +3,7 @@ import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
-import {
-  createQueueWorker,
-  forgetJobs,
-  leaseJobs,
-} from "../../../src/platform/jobs/queue-worker.ts";
+import { createQueueWorker } from "../../../src/platform/jobs/queue-worker.ts";
 import { createCron } from "../../../src/platform/jobs/cron.ts";
 import { everyHour } from "../../../src/platform/jobs/cron-line.ts";
 import {
@@ -47,8 +43,8 @@ eachStore("a queue", (store) => {
     woken.length = 0;
   });
 
-  function begun(run: JobHandler["run"], name = "greet", leaseMs = minute) {
-    const common = { db, clock, ids, logger: silentLogger, context: testContext, leaseMs };
+  function begun(run: JobHandler["run"], name = "greet", leaseMs = minute, at = db) {
+    const common = { db: at, clock, ids, logger: silentLogger, context: testContext, leaseMs };
     const handlers = [{ name, run }];
     return createQueueWorker({
       metrics: noMetrics,
@@ -59,8 +55,8 @@ eachStore("a queue", (store) => {
     });
   }
 
-  function worker(run: JobHandler["run"], name = "greet") {
-    const made = begun(run, name);
+  function worker(run: JobHandler["run"], name = "greet", at = db) {
+    const made = begun(run, name, minute, at);
     return {
       /** Runs the worker and waits for the jobs that it started. */
       async run(signal: AbortSignal) {
@@ -159,8 +155,11 @@ eachStore("a queue", (store) => {
       leaseMs,
     );
     for (let n = 0; n < 20; n += 1) await enqueue({ payload: n });
-    await first.run(neverStopped);
-    await until("the others", rows, (left) => left.length === 1);
+    const others = async () => {
+      await first.run(neverStopped);
+      return rows();
+    };
+    await until("the others", others, (left) => left.length === 1);
     let taken = 0;
     const other = worker(() => Promise.resolve(void (taken += 1)));
     for (let renewal = 0; renewal < 6; renewal += 1) {
@@ -174,6 +173,26 @@ eachStore("a queue", (store) => {
         ([job]) => (job?.leaseUntil ?? 0) > (before?.leaseUntil ?? Infinity),
       );
     }
+    release();
+    await first.drained();
+    expect(await rows()).to.deep.equal([]);
+  });
+
+  it("claims no more jobs than it runs at once, and leaves the others to other processes", async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let begins = 0;
+    const first = begun(() => {
+      begins += 1;
+      return held;
+    });
+    for (let n = 0; n < 11; n += 1) await enqueue();
+    await first.run(neverStopped);
+    await first.run(neverStopped);
+    expect(begins).to.equal(8);
+    let taken = 0;
+    await worker(() => Promise.resolve(void (taken += 1))).run(neverStopped);
+    expect(taken).to.equal(3);
     release();
     await first.drained();
     expect(await rows()).to.deep.equal([]);
@@ -302,25 +321,24 @@ eachStore("a queue", (store) => {
     }));
     await db.write(testContext, (tx) => tx.insertMany(jobTable, many));
     const asked: SeenStatement[] = [];
-    await db.write(testContext, async (tx) => {
-      const noting: Tx = {
-        ...tx,
-        all: (sql, values = []) => {
-          asked.push({ sql, values });
-          return tx.all(sql, values);
-        },
-        run: (sql, values = []) => {
-          asked.push({ sql, values });
-          return tx.run(sql, values);
-        },
-      };
-      const now = clock.now();
-      const claim = { now, leaseUntil: now + minute, token: "token", max: 64 };
-      const claimed = await leaseJobs(noting, "maintenance", claim);
-      expect(claimed).to.have.length(64);
-      expect(await forgetJobs(noting, claimed)).to.equal(64);
+    const noting = (tx: Tx): Tx => ({
+      ...tx,
+      all: (sql, values = []) => {
+        asked.push({ sql, values });
+        return tx.all(sql, values);
+      },
+      run: (sql, values = []) => {
+        asked.push({ sql, values });
+        return tx.run(sql, values);
+      },
     });
+    const noted: Database = {
+      ...db,
+      write: (context, fn) => db.write(context, (tx) => fn(noting(tx))),
+    };
+    await worker(() => Promise.resolve(), "greet", noted).run(neverStopped);
     expect(asked).to.have.length(2);
+    expect(await rows()).to.have.length(many.length - 8);
     const explain = db.dialect === "sqlite" ? "EXPLAIN QUERY PLAN" : "EXPLAIN";
     const expectByIndex = async () => {
       const plans = await Promise.all(

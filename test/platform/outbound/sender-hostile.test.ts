@@ -197,6 +197,24 @@ describe("the sender against hostile receivers", () => {
     });
   });
 
+  describe("with a header that HTTP does not allow", () => {
+    it("sends nothing, says so, and leaves no timer", async () => {
+      const canary = await receiver();
+      const timers = () =>
+        process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+      const sender = senderOf();
+      const request = post(`http://receiver.test:${String(canary.port)}/`);
+      const before = timers();
+      for (const headers of [{ "x-id": "one\r\ntwo" }, { "x id": "one" }]) {
+        const result = await sender.send({ ...request, headers });
+        expectError(result, "protocol");
+        expect(result).to.have.property("message").that.includes("headers");
+      }
+      expect(timers()).to.equal(before);
+      expect(canary.connections()).to.equal(0);
+    });
+  });
+
   describe("reads no more than its limit", () => {
     it("of a body of a gigabyte, and memory stays flat", async () => {
       let written = 0;

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import { aheadMaxMs } from "../../../platform/chain/state/head-times.ts";
 import type { ChainClient, Head } from "../../../platform/chain/client.ts";
@@ -29,7 +30,7 @@ export type BlockTimes = ReturnType<typeof makeBlockTimes>;
 const unconfirmedMs = 10 * minute;
 /** Failures further apart than this, in milliseconds, count as two outages, because no time was requested between them. */
 const sameOutageMs = 2 * minute;
-/** The largest number of agreed block times in the cache; the oldest ones are dropped, and requested again if needed. */
+/** The largest number of agreed block times in the cache; those unused for the longest are dropped, and requested again if needed. */
 const agreedMax = 10_000;
 
 interface Deps {
@@ -44,7 +45,7 @@ type State = Deps & {
   /** Number of providers that must report the same time. */
   readonly needed: number;
   /** The agreed times, by block hash. */
-  readonly agreed: Map<string, { readonly height: number; readonly time: Instant }>;
+  readonly agreed: LRUCache<string, { readonly height: number; readonly time: Instant }>;
   readonly network: string;
   /** Since when no time could be confirmed, and when this was last found; null if the last one was confirmed. */
   unconfirmed: { readonly since: Instant; readonly foundAt: Instant } | null;
@@ -55,7 +56,7 @@ export function makeBlockTimes(deps: Deps) {
   const state: State = {
     ...deps,
     needed: Math.min(2, providers.length),
-    agreed: new Map(),
+    agreed: new LRUCache({ max: agreedMax }),
     network: providers[0]?.network ?? "",
     unconfirmed: null,
   };
@@ -90,7 +91,6 @@ async function of(
       return reported === null ? [] : [[hash, { time: reported.time, isAgreed: false }]];
     }),
   );
-  forgetOldest(state);
   return believed;
 }
 
@@ -171,13 +171,6 @@ async function ask(state: State, open: readonly AskedBlock[]): Promise<void> {
   }
   for (const block of open) judge(state, block, votesOf(block));
   noteConfirmation(state, open);
-}
-
-function forgetOldest({ agreed }: State): void {
-  for (const hash of agreed.keys()) {
-    if (agreed.size <= agreedMax) return;
-    agreed.delete(hash);
-  }
 }
 
 /** Raises an alarm if no second provider answers for long: until then holds stay and late payments are in time. */

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { minute, second } from "../../../kernel/clock.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
@@ -72,13 +73,13 @@ interface Deps {
 
 type Parts = Deps & {
   /** The notes on held subjects, by id. */
-  readonly notes: Map<string, Note>;
+  readonly notes: LRUCache<string, Note>;
   /** Since when a provider is away or behind, and when this was last found. */
   readonly missing: Map<ChainClient, { readonly since: Instant; readonly foundAt: Instant }>;
 };
 
 export function makeVerifier(deps: Deps) {
-  const self: Parts = { ...deps, notes: new Map(), missing: new Map() };
+  const self: Parts = { ...deps, notes: new LRUCache({ max: notesMax }), missing: new Map() };
   return {
     verify: (candidates: readonly Verifiable[]) => verify(self, candidates),
     held: () => held(self),
@@ -95,7 +96,7 @@ async function verify(
 ): Promise<ReadonlySet<string>> {
   const { clock, notes } = deps;
   const now = clock.now();
-  const due = candidates.filter(({ id }) => isDue(deps, notes.get(id), now));
+  const due = candidates.filter(({ id }) => isDue(deps, notes.peek(id), now));
   const round = makeRound(now, deps.providers.length === 1);
   const agreed: string[] = [];
   for (let start = 0; start < due.length; start += parallel) {
@@ -142,10 +143,10 @@ function alarmOf({ subject }: Pick<Deps, "subject">) {
 function hold(deps: Parts, candidate: Verifiable, provider: ChainClient, reason: string): void {
   const { clock, alarms, notes, subject } = deps;
   const { id, transfer } = candidate;
-  const before = notes.get(id);
+  const before = notes.peek(id);
   const now = clock.now();
   const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
-  note(deps, id, { retryAt: now + waitMs, waitMs });
+  notes.set(id, { retryAt: now + waitMs, waitMs });
   const { provider: name } = provider;
   alarms.raise(
     alarmOf(deps),
@@ -161,13 +162,6 @@ function hold(deps: Parts, candidate: Verifiable, provider: ChainClient, reason:
       reason,
     },
   );
-}
-
-function note({ notes }: Parts, id: string, value: Note): void {
-  notes.delete(id);
-  notes.set(id, value);
-  const [oldest] = notes.keys();
-  if (notes.size > notesMax && oldest !== undefined) notes.delete(oldest);
 }
 
 /** Returns since when a provider cannot judge a candidate; null if it can. */

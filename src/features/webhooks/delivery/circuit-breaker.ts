@@ -307,7 +307,6 @@ interface UnderWay {
 
 /** Counts the deliveries that this process has claimed and not yet recorded. */
 interface OpenDeliveries {
-  count(): number;
   /** The number of open requests. Results waiting to be recorded do not count, so they block no other request. */
   sending(): number;
   of(endpointId: Id<"webhookEndpoint">): UnderWay | undefined;
@@ -320,15 +319,11 @@ interface OpenDeliveries {
   responded(delivery: DeliveryRow, isSlow: boolean): void;
   /** Removes a delivery whose request has ended. */
   remove(delivery: DeliveryRow): void;
-  /** Resolves when there are none. */
-  idle(): Promise<void>;
 }
 
 export function createOpenDeliveries(): OpenDeliveries {
   const underWay = new Map<Id<"webhookEndpoint">, UnderWay>();
-  let held = 0;
   let sending = 0;
-  let waiters: (() => void)[] = [];
 
   const retriesOf = ({ attempts }: DeliveryRow): number => (attempts > 0 ? 1 : 0);
 
@@ -338,7 +333,6 @@ export function createOpenDeliveries(): OpenDeliveries {
   ): void {
     const before = underWay.get(endpointId);
     const sum = (field: keyof typeof by) => (before?.[field] ?? 0) + (by[field] ?? 0);
-    held += by.count ?? 0;
     sending += by.sending ?? 0;
     if (sum("count") === 0) underWay.delete(endpointId);
     else {
@@ -353,7 +347,6 @@ export function createOpenDeliveries(): OpenDeliveries {
   }
 
   return {
-    count: () => held,
     sending: () => sending,
     of: (endpointId) => underWay.get(endpointId),
     byEndpoint: () => underWay,
@@ -368,12 +361,6 @@ export function createOpenDeliveries(): OpenDeliveries {
     },
     remove(delivery) {
       change(delivery, { count: -1 });
-      if (held > 0) return;
-      for (const resolve of waiters) resolve();
-      waiters = [];
-    },
-    async idle() {
-      while (held > 0) await new Promise<void>((resolve) => waiters.push(resolve));
     },
   };
 }

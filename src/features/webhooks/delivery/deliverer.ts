@@ -1,14 +1,15 @@
 import { perApp, type App } from "../../../app.ts";
-import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { second, within, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { systemContext } from "../../../platform/database/database.ts";
-import type { Worker } from "../../../platform/jobs/background.ts";
+import { makeStarted, type Started, type Worker } from "../../../platform/jobs/background.ts";
 import {
   createSender,
   type OutboundResult,
   type Sender,
 } from "../../../platform/outbound/sender.ts";
 import { sign } from "../../../platform/outbound/standard-webhooks.ts";
+import { SealBroken } from "../../../platform/secrets/encryption.ts";
 import { openSecrets, webhookGuard, webhookSecretKey } from "../endpoints.ts";
 import {
   countSlots,
@@ -99,11 +100,9 @@ interface State {
   readonly health: ReturnType<typeof createEndpointHealth>;
   readonly pace: ReturnType<typeof createEndpointRateLimit<Id<"webhookEndpoint">>>;
   readonly open: ReturnType<typeof createOpenDeliveries>;
-  /** Results that are not recorded yet. */
-  readonly ended: Attempt[];
+  readonly started: Started<Attempt>;
   /** True if the last run found no room for some organization. */
   isWaitingForRoom: boolean;
-  recording: Promise<void> | null;
   pacing: NodeJS.Timeout | undefined;
   isClosing: boolean;
 }
@@ -126,9 +125,14 @@ export function createDeliverer(
     health: createEndpointHealth(),
     pace: createEndpointRateLimit(app.config.webhookRatePerSecond),
     open: createOpenDeliveries(),
-    ended: [],
+    started: makeStarted<Attempt>({
+      batchMax: recordMax,
+      record: (ended) => recordEnded(state, ended),
+      after: () => {
+        state.wake();
+      },
+    }),
     isWaitingForRoom: false,
-    recording: null,
     pacing: undefined,
     isClosing: false,
   };
@@ -138,7 +142,7 @@ export function createDeliverer(
     takeOver: () =>
       app.db.write(context, async (tx) => void (await endDeliveryLeases(tx, app.clock.now()))),
     run: () => run(state),
-    idle: () => state.open.idle(),
+    idle: () => state.started.idle(),
     drained: () => close(state),
     close: (patienceMs) => close(state, patienceMs),
   };
@@ -152,6 +156,9 @@ const rememberedMax = 1_000;
  * not slow is free again after this time at the latest.
  */
 export const slowAfterMs = 2 * second;
+
+const notSigned =
+  "Nothing was sent: this server cannot read the endpoint's secret. Rotate the secret with an overlap of 0 seconds.";
 
 /** The deliverer of an app's process. */
 export const delivererOf = perApp((app) => createDeliverer(app));
@@ -169,15 +176,12 @@ async function run(state: State): Promise<boolean> {
  * queue.
  */
 async function close(state: State, patienceMs = drainPatience): Promise<void> {
-  const { sender, open } = state;
+  const { sender, started } = state;
   state.isClosing = true;
   clearTimeout(state.pacing);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
-  await Promise.race([open.idle(), late]);
-  clearTimeout(timer);
+  await within(patienceMs, started.idle(), () => undefined);
   sender.close();
-  await open.idle();
+  await started.idle();
 }
 
 function roomFor(
@@ -185,14 +189,14 @@ function roomFor(
   backlogs: readonly EndpointBacklog[],
   now: Instant,
 ): Map<Id<"webhookEndpoint">, number> {
-  const { health, pace, open } = state;
+  const { health, pace, open, started } = state;
   const isEndpointTroubled = (endpointId: Id<"webhookEndpoint">): boolean =>
     (open.of(endpointId)?.slow ?? 0) > 0 || isTroubled(health.of(endpointId), now);
   const demands = backlogs
     .filter((backlog) => turnOf(backlog, now) !== "none")
     .map((backlog) => demandOf(backlog, now));
   const wanted = scheduleDeliveries(demands, {
-    startMax: Math.min(leaseMax, heldMax - open.count()),
+    startMax: Math.min(leaseMax, heldMax - started.count()),
     used: countSlots(open.byEndpoint(), isEndpointTroubled),
     isTroubled: isEndpointTroubled,
     concurrency: (endpointId) => health.of(endpointId).concurrency,
@@ -253,50 +257,42 @@ function start(
   backlog: EndpointBacklog,
   isLone: boolean,
 ): void {
-  const { app, wake, pace, open, ended } = state;
+  const { app, wake, pace, open, started } = state;
   const { clock, logger, metrics } = app;
   open.add(delivery);
   pace.spend(delivery.endpointId, 1, clock.now());
-  const whenSlow = () => {
-    open.slowed(delivery);
-  };
-  sendAttempt({ ...state, clock, delivery, backlog, isLone, whenSlow }).then(
+  const attempted = sendAttempt(state, delivery, backlog, isLone).then(
     (attempt) => {
       open.responded(delivery, attempt.isSlow);
       const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
       metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
-      ended.push(attempt);
-      state.recording ??= recordEnded(state);
       if (state.isWaitingForRoom) wake();
+      return attempt;
     },
     (error: unknown) => {
       open.responded(delivery, false);
       // Its lease expires, and it is sent again.
       logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
       open.remove(delivery);
+      return null;
     },
   );
+  started.add(attempted);
 }
 
-/** Records results in batches, including those that arrive in the meantime. */
-async function recordEnded(state: State): Promise<void> {
-  const { app, wake, health, open, ended } = state;
-  const { clock, logger } = app;
-  while (ended.length > 0) {
-    const batch = ended.splice(0, recordMax);
-    const failing = state.isClosing
-      ? new Set<Id<"webhookEndpoint">>()
-      : health.learn(batch, clock.now());
-    try {
-      await recordAttempts(app, { attempts: batch, failing, isClosing: state.isClosing });
-    } catch (error) {
-      // Nothing is lost: the leases expire, and the deliveries are attempted again.
-      logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
-    }
-    for (const { delivery } of batch) open.remove(delivery);
-    wake();
+async function recordEnded(state: State, attempts: readonly Attempt[]): Promise<void> {
+  const { app, health, open, isClosing } = state;
+  const failing = isClosing
+    ? new Set<Id<"webhookEndpoint">>()
+    : health.learn(attempts, app.clock.now());
+  try {
+    await recordAttempts(app, { attempts, failing, isClosing });
+  } catch (error) {
+    // Nothing is lost: the leases expire, and the deliveries are attempted again.
+    const deliveries = attempts.length;
+    app.logger.error({ err: error, deliveries }, "webhook results were not recorded");
   }
-  state.recording = null;
+  for (const { delivery } of attempts) open.remove(delivery);
 }
 
 /** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */
@@ -367,42 +363,52 @@ export interface Attempt {
   readonly isSlow: boolean;
 }
 
-/** Signs a claimed delivery for the current time and sends it. `whenSlow` is called once it has taken `slowAfterMs`. */
-async function sendAttempt(parts: {
-  readonly clock: Clock;
-  readonly sender: Sender;
-  readonly secretKey: Uint8Array;
-  readonly delivery: DeliveryRow;
-  readonly backlog: EndpointBacklog;
-  readonly isLone: boolean;
-  readonly slowAfterMs: number;
-  readonly whenSlow: () => void;
-}): Promise<Attempt> {
-  const { clock, sender, delivery, backlog, isLone, whenSlow } = parts;
-  const startedAt = clock.now();
-  const body = Buffer.from(delivery.body);
-  const signed = sign({
-    id: delivery.eventId,
-    timestampSeconds: Math.floor(startedAt / second),
-    body,
-    secrets: openSecrets(parts.secretKey, backlog, startedAt),
-  });
-  // A timer does not jump with the clock.
+/** Sends a claimed delivery, and notes once it has taken `slowAfterMs`. */
+async function sendAttempt(
+  state: State,
+  delivery: DeliveryRow,
+  backlog: EndpointBacklog,
+  isLone: boolean,
+): Promise<Attempt> {
+  const { app, open, slowAfterMs } = state;
+  const startedAt = app.clock.now();
   let isSlow = false;
-  const timer = setTimeout(() => {
+  const sending = send(state, delivery, backlog, startedAt);
+  // A timer does not jump with the clock.
+  const result = await within(slowAfterMs, sending, () => {
     isSlow = true;
-    whenSlow();
-  }, parts.slowAfterMs);
-  const result = await sender.send({
+    open.slowed(delivery);
+    return sending;
+  });
+  return { delivery, startedAt, endedAt: app.clock.now(), result, isLone, isSlow };
+}
+
+/** Signs a delivery for the current time and sends it. Without a secret to sign with, it fails like any other attempt. */
+async function send(
+  { app, sender, secretKey }: State,
+  delivery: DeliveryRow,
+  backlog: EndpointBacklog,
+  at: Instant,
+): Promise<OutboundResult> {
+  const { id, eventId, endpointId } = delivery;
+  const body = Buffer.from(delivery.body);
+  let secrets: readonly string[];
+  try {
+    secrets = openSecrets(secretKey, backlog, at);
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    app.logger.error({ err: error, endpointId, deliveryId: id }, "a webhook cannot be signed");
+    return { outcome: "error", kind: "protocol", message: notSigned, durationMs: 0 };
+  }
+  const signed = sign({ id: eventId, timestampSeconds: Math.floor(at / second), body, secrets });
+  return sender.send({
     url: backlog.url,
     headers: {
       "content-type": "application/json",
       "user-agent": "Till-Webhooks/1",
-      "till-delivery-id": delivery.id,
+      "till-delivery-id": id,
       ...signed,
     },
     body,
   });
-  clearTimeout(timer);
-  return { delivery, startedAt, endedAt: clock.now(), result, isLone, isSlow };
 }

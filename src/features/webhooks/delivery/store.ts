@@ -25,9 +25,17 @@ export type DeliveryView = Omit<
   readonly pausedUntil: Instant | null;
 };
 
+/** A delivery with its endpoint's URL. */
+export interface ListedDelivery extends DeliveryView {
+  readonly url: string;
+}
+
 export interface DeliveryFilters {
-  readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
+  /** If undefined, the deliveries of every organization. */
+  readonly organizationId?: Id<"organization"> | undefined;
   readonly status?: DeliveryStatus | undefined;
+  /** Requires an organization, with which the index starts. */
+  readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
   readonly eventType?: string | undefined;
 }
 
@@ -41,20 +49,35 @@ const viewed = `SELECT id, organization_id AS "organizationId", endpoint_id AS "
     ) AS "pausedUntil"
   FROM webhook_deliveries`;
 
-/** Returns a page of deliveries, newest first. */
+/** Returns a page of an organization's deliveries, or of all, newest first. */
 export function listDeliveries(
   reader: Reader,
-  organizationId: Id<"organization">,
-  filters: DeliveryFilters,
+  { organizationId, status, webhookEndpointId, eventType }: DeliveryFilters,
   page: PageRequest,
-): Promise<DeliveryView[]> {
+): Promise<ListedDelivery[]> {
   const { rest, values } = pageQuery(page, [
     ["organization_id =", organizationId],
-    ["endpoint_id =", filters.webhookEndpointId],
-    ["status =", filters.status],
-    ["event_type =", filters.eventType],
+    [`${amongUnusual(organizationId, status)}status =`, status],
+    ["endpoint_id =", webhookEndpointId],
+    ["event_type =", eventType],
   ]);
-  return reader.all<DeliveryView>(`${viewed} ${rest}`, values);
+  return reader.all<ListedDelivery>(
+    `SELECT delivery.*, endpoint.url AS "url" FROM (${viewed} ${rest}) AS delivery
+     JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery."endpointId"
+     ORDER BY delivery.id DESC`,
+    values,
+  );
+}
+
+/**
+ * Returns the condition of the partial index on deliveries that did not succeed. Successful ones are frequent enough to
+ * be found without an index.
+ */
+function amongUnusual(
+  organizationId: string | undefined,
+  status: DeliveryStatus | undefined,
+): string {
+  return organizationId !== undefined || status === "succeeded" ? "" : "status <> 'succeeded' AND ";
 }
 
 export function findDelivery(
@@ -109,52 +132,6 @@ export async function addDeliveries(
     webhookEndpoints,
     [...sequences].map(([id, lastSequence]) => ({ where: { id }, set: { lastSequence } })),
   );
-}
-
-// Deliveries of all organizations, for the platform.
-
-export interface PlatformDeliveryFilters {
-  readonly organizationId?: Id<"organization"> | undefined;
-  readonly status?: DeliveryStatus | undefined;
-  /** Requires an organization, with which the index starts. */
-  readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
-  readonly eventType?: string | undefined;
-}
-
-/** A delivery with its endpoint's URL. */
-export interface PlatformDelivery extends DeliveryView {
-  readonly url: string;
-}
-
-/** Returns a page of all organizations' deliveries, newest first. */
-export function listAllDeliveries(
-  reader: Reader,
-  { organizationId, status, webhookEndpointId, eventType }: PlatformDeliveryFilters,
-  page: PageRequest,
-): Promise<PlatformDelivery[]> {
-  const { rest, values } = pageQuery(page, [
-    ["organization_id =", organizationId],
-    [`${amongUnusual(organizationId, status)}status =`, status],
-    ["endpoint_id =", webhookEndpointId],
-    ["event_type =", eventType],
-  ]);
-  return reader.all<PlatformDelivery>(
-    `SELECT delivery.*, endpoint.url AS "url" FROM (${viewed} ${rest}) AS delivery
-     JOIN webhook_endpoints AS endpoint ON endpoint.id = delivery."endpointId"
-     ORDER BY delivery.id DESC`,
-    values,
-  );
-}
-
-/**
- * Returns the condition of the partial index on deliveries that did not succeed. Successful ones are frequent enough to
- * be found without an index.
- */
-function amongUnusual(
-  organizationId: string | undefined,
-  status: DeliveryStatus | undefined,
-): string {
-  return organizationId !== undefined || status === "succeeded" ? "" : "status <> 'succeeded' AND ";
 }
 
 /** Completed deliveries of a period, by the time at which they were created. */

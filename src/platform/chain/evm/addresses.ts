@@ -4,6 +4,7 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { createBase58check } from "@scure/base";
 import { HARDENED_OFFSET, HDKey } from "@scure/bip32";
+import { LRUCache } from "lru-cache";
 import { Defect } from "../../../kernel/errors.ts";
 import { cleanPasted } from "../../../kernel/text.ts";
 import type { Address } from "../client.ts";
@@ -78,13 +79,12 @@ export function refuse(fault: AddressFault, message: string): ParsedAddress {
  * addresses recur. It throws unless the address is canonical.
  */
 export function remembered(format: (address: Address) => string): (address: Address) => string {
-  const known = new Map<Address, string>();
+  const known = new LRUCache<Address, string>({ max: rememberedMax });
   return (address) => {
     let text = known.get(address);
     if (text === undefined) {
       if (!canonicalShape.test(address)) throw new TypeError("not a canonical address");
       text = format(address);
-      if (known.size >= rememberedMax) known.clear();
       known.set(address, text);
     }
     return text;
@@ -268,16 +268,12 @@ function decode(text: string): Uint8Array | null {
  * Cache of the `/0` nodes: an invoice then costs one derivation, without the parsing of the key and a second
  * derivation.
  */
-const receivingNodes = new Map<string, HDKey>();
-const receivingNodesMax = 1_000;
+const receivingNodes = new LRUCache<string, HDKey>({ max: 1_000 });
 
 function receiving(xpub: string): HDKey {
   const known = receivingNodes.get(xpub);
   if (known !== undefined) return known;
   const node = HDKey.fromExtendedKey(xpub).deriveChild(0);
-  const [oldest] = receivingNodes.keys();
-  if (oldest !== undefined && receivingNodes.size >= receivingNodesMax)
-    receivingNodes.delete(oldest);
   receivingNodes.set(xpub, node);
   return node;
 }

@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
+import { within } from "../../../kernel/clock.ts";
 import { once } from "../../../kernel/memo.ts";
 import type { StoreLogger } from "../database.ts";
 import { StoreUnavailable, unavailable } from "../errors.ts";
@@ -308,11 +309,11 @@ async function isGivenToOthers(
 
 /** Ends a connection; one whose server does not answer is cut. */
 async function end(client: Client): Promise<void> {
-  const cut = setTimeout(() => {
+  const ended = client.end().catch(() => undefined);
+  await within(goodbyeMs, ended, () => {
     sockets.get(client)?.destroy(new Error("the server does not answer"));
-  }, goodbyeMs);
-  await client.end().catch(() => undefined);
-  clearTimeout(cut);
+    return ended;
+  });
 }
 
 function drop(client: Client): void {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { Defect } from "../../../kernel/errors.ts";
 import type { Dialect, RawRow, Reader } from "../database.ts";
 import { decodeRows, selectStatement } from "../schema/statements.ts";
@@ -33,14 +34,13 @@ export interface Session {
  * exhaust memory.
  */
 const statementLimit = 4_000;
-const statements = new Map<string, Statement>();
+const statements = new LRUCache<string, Statement>({ max: statementLimit });
 
 /** Returns the properties of a statement. Rejects a wrong number of values, which SQLite would bind as NULL. */
 export function statementOf(sql: string, values: readonly SqlValue[]): Statement {
   let statement = statements.get(sql);
   if (statement === undefined) {
     statement = describe(sql);
-    if (statements.size >= statementLimit) statements.clear();
     statements.set(sql, statement);
   }
   if (statement.parameters !== values.length) {

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Database as RawConnection, Statement as Prepared } from "sqlite3";
 import type { RawRow } from "../database.ts";
 import { driverError } from "../errors.ts";
@@ -80,8 +81,10 @@ type Callback = (this: unknown, ...answer: unknown[]) => void;
  */
 function preparing(Database: typeof RawConnection): typeof RawConnection {
   return class extends Database {
-    /** The least recently used come first. */
-    readonly #prepared = new Map<string, Prepared>();
+    readonly #prepared = new LRUCache<string, Prepared>({
+      max: preparedLimit,
+      dispose: (statement) => statement.finalize(),
+    });
     readonly #inOrder = makeSerial();
 
     // `all` instead of `get`: node-sqlite3 leaves a statement that was read with `get` open, and with it its snapshot.
@@ -115,7 +118,6 @@ function preparing(Database: typeof RawConnection): typeof RawConnection {
 
     override close(callback?: (error: Error | null) => void): void {
       this.#inOrder((done) => {
-        for (const statement of this.#prepared.values()) statement.finalize();
         this.#prepared.clear();
         super.close((error) => {
           done();
@@ -147,20 +149,15 @@ function preparing(Database: typeof RawConnection): typeof RawConnection {
 
     #prepare(sql: string, callback: (error: Error | null, statement: Prepared) => void): void {
       const known = this.#prepared.get(sql);
-      const statement =
-        known ??
-        this.prepare(sql, (error: Error | null) => {
-          if (error !== null) this.#prepared.delete(sql);
-          callback(error, statement);
-        });
-      this.#prepared.delete(sql);
-      this.#prepared.set(sql, statement);
-      for (const [oldest, unused] of this.#prepared) {
-        if (this.#prepared.size <= preparedLimit) break;
-        this.#prepared.delete(oldest);
-        unused.finalize();
+      if (known !== undefined) {
+        callback(null, known);
+        return;
       }
-      if (known !== undefined) callback(null, known);
+      const statement = this.prepare(sql, (error: Error | null) => {
+        if (error !== null) this.#prepared.delete(sql);
+        callback(error, statement);
+      });
+      this.#prepared.set(sql, statement);
     }
   };
 }

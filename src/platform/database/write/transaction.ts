@@ -1,3 +1,4 @@
+import { within } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import type { Dialect, RowChange, StoreLogger, Tx, WriteContext, Written } from "../database.ts";
 import { givenField, givenValues } from "../query/json-rows.ts";
@@ -54,31 +55,21 @@ export async function runWrite<T>(
   const leftovers = { appended: new Map(), afterCommit: [] };
   const tx = makeTx(dialect, open, cache, context, leftovers);
   try {
-    const result = await inTime(context.writeMilliseconds ?? writeMilliseconds, async () => {
+    const work = async () => {
       const given = await fn(tx);
       await context.finish?.(tx, given);
       await context.spend?.(tx, writtenBy(open.writtenBytes(), leftovers.appended));
       return given;
+    };
+    const ms = context.writeMilliseconds ?? writeMilliseconds;
+    const result = await within(ms, work(), () => {
+      throw new Defect(`a write took longer than ${String(ms)} ms`);
     });
     await open.end();
     open.throwFailure();
     return { result, ...leftovers };
   } finally {
     await open.end();
-  }
-}
-
-async function inTime<T>(milliseconds: number, fn: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Defect(`a write took longer than ${String(milliseconds)} ms`));
-    }, milliseconds);
-  });
-  try {
-    return await Promise.race([fn(), tooLate]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
