@@ -1,3 +1,4 @@
+import { pageParameters } from "../../http/declare/list.ts";
 import { platform } from "../../http/declare/permissions.ts";
 import type { FeatureModule } from "../../http/declare/feature-module.ts";
 import { operation } from "../../http/declare/operation.ts";
@@ -19,7 +20,6 @@ import {
   AdminFailedQueueJobListRecord,
   AdminOperationsStatusRecord,
   AdminWebhookDeliveryListRecord,
-  failedJobQuery,
   platformDeliveryQuery,
   presentFailedJobs,
   presentPlatformDeliveries,
@@ -57,7 +57,7 @@ const adminOperations = [
     description:
       "Latest failure first. The queues are `webhooks` (its failed jobs are the dead letters), `chain`, `billing` and `maintenance`.",
     access,
-    request: { query: failedJobQuery },
+    request: { query: pageParameters },
     response: { status: 200, record: AdminFailedQueueJobListRecord },
     errors: [],
     handle: (app, call) => listFailedJobs(app, call.params.queue, call.query),

@@ -14,8 +14,7 @@ import { mapPage, type Page } from "../../kernel/page.ts";
 import type { FailedJob } from "../../platform/jobs/queue.ts";
 import { PaymentRecord, presentPayment, type PaymentView } from "../payments/records.ts";
 import type { ListedDelivery } from "../webhooks/delivery/store.ts";
-import { presentDelivery, WebhookDeliveryRecord } from "../webhooks/records.ts";
-import { deliveryStatuses } from "../webhooks/status.ts";
+import { deliveryQuery, presentDelivery, WebhookDeliveryRecord } from "../webhooks/records.ts";
 import type { Owned } from "./oversight.ts";
 import { healths } from "./status/health.ts";
 
@@ -133,19 +132,15 @@ describeFields(AdminOperationsStatusRecord, {
   webhooks: "The pending webhook deliveries of all organizations.",
 });
 
-export const failedJobQuery = pageParameters;
 /** Delivery filters of the command line, which needs an organization for those of a single organization's list. */
 export const DeliveryCommandQuery = z.strictObject({
-  ...pageParameters,
+  ...deliveryQuery,
   organizationId: id("organization").optional(),
-  status: z.enum(deliveryStatuses).optional(),
-  webhookEndpointId: id("webhookEndpoint").optional(),
-  eventType: z.string().optional(),
 });
 export const platformDeliveryQuery = {
   ...pageParameters,
   organizationId: id("organization").optional(),
-  status: z.enum(deliveryStatuses).optional(),
+  status: deliveryQuery.status,
 };
 
 export function presentPlatformPayments(

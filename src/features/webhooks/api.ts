@@ -1,11 +1,8 @@
 import type { App } from "../../app.ts";
-import * as z from "zod";
 import { organization } from "../../http/declare/permissions.ts";
 import { section, type CommandCall, type OwnFlag } from "../../http/declare/command.ts";
 import type { FeatureModule } from "../../http/declare/feature-module.ts";
-import { pageParameters } from "../../http/declare/list.ts";
 import { operation } from "../../http/declare/operation.ts";
-import { id } from "../../http/declare/record.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
@@ -34,6 +31,7 @@ import {
   presentRotatedEndpoint,
   CreatedWebhookEndpointRecord,
   CreateWebhookEndpointRequest,
+  deliveryQuery,
   endpointQuery,
   RotatedWebhookEndpointRecord,
   RotateWebhookSecretRequest,
@@ -56,7 +54,6 @@ import {
   WebhookUrlRefused,
 } from "./endpoints.ts";
 import type { EndpointRow } from "./endpoints/store.ts";
-import { deliveryStatuses } from "./status.ts";
 
 /** The word for an endpoint without event types, which receives all. */
 const allTypes = "all";
@@ -300,18 +297,7 @@ const webhookOperations = [
     path: "/organizations/{organizationId}/webhook-deliveries",
     summary: "List webhook deliveries",
     access: organization("webhooks:read"),
-    request: {
-      query: {
-        ...pageParameters,
-        webhookEndpointId: id("webhookEndpoint").optional(),
-        status: z.enum(deliveryStatuses).optional(),
-        eventType: z
-          .string()
-          .max(100)
-          .optional()
-          .meta({ description: "Only deliveries of events of this type." }),
-      },
-    },
+    request: { query: deliveryQuery },
     response: { status: 200, record: WebhookDeliveryListRecord },
     errors: [],
     handle: (app, call) => listWebhookDeliveries(app, call.organizationId, call.query),

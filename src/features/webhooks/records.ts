@@ -214,6 +214,18 @@ export const eventColumn = {
     `${one.eventType} (${one.eventId})`,
 };
 
+/** Filters of an organization's deliveries. */
+export const deliveryQuery = {
+  ...pageParameters,
+  webhookEndpointId: id("webhookEndpoint").optional(),
+  status: z.enum(deliveryStatuses).optional(),
+  eventType: z
+    .string()
+    .max(100)
+    .optional()
+    .meta({ description: "Only deliveries of events of this type." }),
+};
+
 export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDeliveryRecord> {
   const isWaiting = row.status === "pending" || row.status === "failed";
   return presentRow(WebhookDeliveryRecord, row, {
