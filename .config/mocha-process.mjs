@@ -12,8 +12,8 @@ const {
 /** Enough for helpers of helpers. Whole stacks make every error slow. */
 Error.stackTraceLimit = 30;
 
-/** Kinds of resources that may be open: the channel to the parent, and idle connections. */
-const ending = new Set(["PipeWrap", "TCPSocketWrap"]);
+/** Kinds of resources that may be open: the channel to the parent, idle connections, and what the next turn ends. */
+const ending = new Set(["Immediate", "PipeWrap", "TCPSocketWrap"]);
 
 /** Fails the test that runs, as mocha does without parallel processes. It forgets listeners after each file. */
 function failTest(reason) {

@@ -40,7 +40,8 @@ const different: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "2031-01-31T00:00:00Z"],
   [/\b\d{4}-\d\d-\d\d\b(?!T)/g, "2031-01-31"],
   [/\d+ \w+ ago/g, "… ago"],
-  [/\(in \d+ \w+\)/g, "(in …)"],
+  // Wrapped in a narrow terminal.
+  [/\(in \d+\s+\w+\)/g, "(in …)"],
   [/"latencyMs":\d+/g, '"latencyMs":0'],
   // The progress of long work, which is shown if it lasts long enough.
   [new RegExp(`\\r?${eraseLine}[^\\n]*${eraseLine}`, "g"), ""],
