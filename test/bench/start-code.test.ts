@@ -102,8 +102,11 @@ describe("the start of commands that only read", () => {
   const sumOf = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0);
 
   it("loads a small part of the program", async () => {
-    const large = (await readingCommands())
-      .map((words) => ({ words, sizes: loadedBy(words, codes) }))
+    const loaded = (await readingCommands()).map((words) => ({
+      words,
+      sizes: loadedBy(words, codes),
+    }));
+    const large = loaded
       .filter(({ sizes }) => sumOf(sizes) > loadedBytesMax || sizes.length > loadedFilesMax)
       .map(({ words, sizes }) => {
         return `${words.join(" ")}: ${String(sizes.length)} files with ${String(sumOf(sizes))} bytes`;
@@ -115,6 +118,7 @@ describe("the start of commands that only read", () => {
     expect(sumOf(help)).to.be.above(0);
     const program = join(dirname(builtProgram()), "../dist/program");
     const whole = readdirSync(program).map((name) => statSync(join(program, name)).size);
-    expect(sumOf(whole)).to.be.above(2 * loadedBytesMax);
+    const largest = Math.max(...loaded.map(({ sizes }) => sumOf(sizes)));
+    expect(sumOf(whole)).to.be.above(2 * largest);
   });
 });
