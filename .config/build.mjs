@@ -139,12 +139,13 @@ async function generate() {
     const file = join(root, path);
     if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
     mkdirSync(dirname(file), { recursive: true });
-    // Another build of the same sources may read or write it now.
-    writeFileSync(`${file}.${process.pid}`, text);
-    renameSync(`${file}.${process.pid}`, file);
+    // Another build of the same sources may read or write it now: a file is exchanged at once.
+    writeFileSync(join(folder, "next"), text);
+    renameSync(join(folder, "next"), file);
   }
   for (const name of readdirSync(join(root, "docs/api"))) {
-    if (!Object.hasOwn(files, `docs/api/${name}`)) rmSync(join(root, "docs/api", name));
+    if (!Object.hasOwn(files, `docs/api/${name}`))
+      rmSync(join(root, "docs/api", name), { force: true });
   }
   rmSync(folder, { recursive: true });
 }

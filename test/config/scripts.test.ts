@@ -91,16 +91,16 @@ describe("npm run nightly", () => {
   };
 
   it("names each run with its result and each version that is missing", () => {
-    const { status, results } = nightly({ NIGHTLY_NODE: "98 20" }, ["test/kernel/recent.test.ts"]);
-    const passed = `${node} with PostgreSQL 42: 2 passed, 0 failed`;
+    const { status, results } = nightly({ NIGHTLY_NODE: "98 20" }, ["test/kernel/url.test.ts"]);
+    const passed = `${node} with PostgreSQL 42: 3 passed, 0 failed`;
     expect(results).to.deep.equal([missing.postgres, missing.node, passed]);
     expect(status).to.equal(0);
   });
 
   it("fails if no version of PostgreSQL is to be had", () => {
     const versions = { NIGHTLY_NODE: "20", NIGHTLY_POSTGRES: "99" };
-    const { status, results } = nightly(versions, ["test/kernel/recent.test.ts"]);
-    const passed = `${node} with PostgreSQL none: 2 passed, 0 failed`;
+    const { status, results } = nightly(versions, ["test/kernel/url.test.ts"]);
+    const passed = `${node} with PostgreSQL none: 3 passed, 0 failed`;
     expect(results).to.deep.equal([missing.postgres, noPostgres, passed]);
     expect(status).to.equal(1);
   });
@@ -113,7 +113,7 @@ describe("npm run nightly", () => {
   });
 
   it("fails if no version of Node is to be had", () => {
-    const { status, results } = nightly({ NIGHTLY_NODE: "98" }, ["test/kernel/recent.test.ts"]);
+    const { status, results } = nightly({ NIGHTLY_NODE: "98" }, ["test/kernel/url.test.ts"]);
     const nothing = "no Node is to be had: nothing was run";
     expect(results).to.deep.equal([missing.postgres, missing.node, nothing]);
     expect(status).to.equal(1);

@@ -1,5 +1,5 @@
-// Writes the files of docs/ that are made from declarations and kept in the repository, and the diagrams of the imports; with --check it
-// compares them and fails if they differ or if the OpenAPI document lacks a description.
+// Writes the files that are made from declarations and kept in the repository, and the diagrams of the imports; with
+// --check it compares them and fails if they differ or if the OpenAPI document lacks a description.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { permissionsReference } from "../../src/http/declare/permissions.ts";

@@ -42,8 +42,8 @@ const SettingsDiffer = defineProblem({
 
 /**
  * `till config check`: reports every error that would keep the server from starting, faulty files of languages, without
- * which it would start, and its warnings. Reads the store
- * if one is reachable, and prints in what running servers differ; with --same-as-server, a difference is a failure.
+ * which it would start, and its warnings. Reads the store if one is reachable, and prints in what running servers
+ * differ; with --same-as-server, a difference is a failure.
  */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config, settings } = await loadSettings(terminal, "serve", flags);

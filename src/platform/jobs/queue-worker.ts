@@ -112,7 +112,7 @@ async function run(state: State, stopping: AbortSignal): Promise<boolean> {
   const now = clock.now();
   const leaseUntil = now + leaseMs;
   const token = ids.unguessable("jlt");
-  const leased = await db.write(context, (tx) =>
+  const { leased, claimed } = await db.write(context, (tx) =>
     leaseJobs(tx, queue, { now, leaseUntil, token, max }),
   );
   for (const job of leased) {
@@ -121,7 +121,7 @@ async function run(state: State, stopping: AbortSignal): Promise<boolean> {
     started.add(attempt(state, each, stopping).then((outcome) => ({ job, outcome })));
   }
   if (held.size > 0) beat(state);
-  return leased.length > 0;
+  return claimed > 0;
 }
 
 async function attempt(
@@ -225,7 +225,7 @@ const leaseLostReason = "lease_lost";
 
 /**
  * Claims due jobs, oldest first. `run_at` moves to the end of the lease, so a claimed job becomes due again if its
- * process dies. A job whose last attempt ended without an outcome is not returned: it fails.
+ * process dies. A job whose last attempt ended without an outcome is claimed and not leased: it fails.
  */
 async function leaseJobs(
   tx: Tx,
@@ -236,7 +236,7 @@ async function leaseJobs(
     readonly token: string;
     readonly max: number;
   },
-): Promise<JobRow[]> {
+): Promise<{ readonly leased: readonly JobRow[]; readonly claimed: number }> {
   const rows = await tx.all(
     `UPDATE jobs SET attempts = attempts + 1, lease_token = $3, lease_until = $4, run_at = $4
      WHERE id ${among(
@@ -246,16 +246,17 @@ async function leaseJobs(
      )} RETURNING ${columns(jobs)}`,
     [queue, lease.now, lease.token, lease.leaseUntil, lease.max],
   );
-  const leased = decodeRows(jobs, rows);
-  const spent = leased.filter((job) => job.attempts > job.maxAttempts);
-  if (spent.length === 0) return leased;
+  const found = decodeRows(jobs, rows);
+  const leased = found.filter((job) => job.attempts <= job.maxAttempts);
+  const spent = found.filter((job) => job.attempts > job.maxAttempts);
+  if (spent.length === 0) return { leased, claimed: found.length };
   await tx.run(
     `UPDATE jobs SET state = 'failed', attempts = max_attempts, lease_token = NULL, lease_until = NULL,
        failed_reason = $2, failed_at = $3
      WHERE id ${among(tx.dialect, listed(tx.dialect, 1))}`,
     [JSON.stringify(spent.map(({ id }) => id)), leaseLostReason, lease.now],
   );
-  return leased.filter((job) => job.attempts <= job.maxAttempts);
+  return { leased, claimed: found.length };
 }
 
 /** Renews leases. Returns the claim keys of the jobs that this process still holds. */

@@ -305,10 +305,10 @@ function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
   return exchanged.catch(() => ({ kind: "failure", failure: notSendable }));
 }
 
-/** Node makes no request with a header like this. */
+/** Node makes no request like this. */
 const notSendable: Failure = {
   kind: "protocol",
-  message: "The request was not sent: one of its headers is not valid HTTP.",
+  message: "The request was not sent: it is not valid HTTP, usually because of one of its headers.",
 };
 
 const endlessInterimResponses: Failure = {

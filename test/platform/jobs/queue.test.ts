@@ -245,6 +245,20 @@ eachStore("a queue", (store) => {
     expect(runs).to.equal(0);
   });
 
+  it("does not wait behind jobs whose last attempt ended with their processes", async () => {
+    for (let count = 0; count < 12; count += 1) await enqueue();
+    await db.write(testContext, (tx) => tx.run("UPDATE jobs SET attempts = 12"));
+    let runs = 0;
+    const queue = begun(() => Promise.resolve(void (runs += 1)));
+    // More jobs are due than one run claims: it asks to be run again at once.
+    expect(await queue.run(neverStopped)).to.equal(true);
+    await enqueue();
+    while (await queue.run(neverStopped));
+    await queue.drained();
+    expect(runs).to.equal(1);
+    expect((await rows()).map(({ state }) => state)).to.deep.equal(Array(12).fill("failed"));
+  });
+
   it("stores failure reasons in a form that every database accepts", async () => {
     await enqueue();
     await worker(() => Promise.reject(new Error("a\0b".repeat(2_000)))).run(neverStopped);

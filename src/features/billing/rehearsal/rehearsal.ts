@@ -170,7 +170,7 @@ function payInvoices(
     app,
     `SELECT twin_id AS "id", id AS "place" FROM platform_invoices
      WHERE status IN ('open', 'past_due') AND twin_id IS NOT NULL AND id > $1
-       AND ($2 IS NULL OR organization_id = $2) AND due_at <= $3 ORDER BY id`,
+       AND ($2 IS NULL OR organization_id = $2) AND due_at <= $3 ORDER BY platform_invoices.id`,
     [organizationId, dueBy],
     ({ payableAmount, seenAmount }) =>
       seenAmount > (payableAmount ?? 0n) ? seenAmount : (payableAmount ?? 0n),
