@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
+import { second } from "../../../src/kernel/clock.ts";
 import {
   counted,
   fill,
@@ -182,15 +183,18 @@ describe("a file of a language", () => {
   });
 
   it("is refused if pages could not be formatted in its language", () => {
-    // Intl refuses tags from a certain length; formatting adds to the tag.
-    for (let parts = 1; parts < 40; parts += 1) {
-      const variants = Array.from({ length: parts }, (_, n) => `v${String(n).padStart(4, "0")}`);
-      const lang = ["de", ...variants].join("-");
+    const variants = Array.from({ length: 40 }, (_, n) => `v${String(n).padStart(4, "0")}`);
+    const langs = [
+      ...["ar-EG", "ar-u-nu-arab", "ar-EG-x-foo", "ar-t-de", "de-u-co-phonebk", "de-a-bbb"],
+      // Intl refuses tags from a certain length.
+      ...variants.map((_, n) => ["de", ...variants.slice(0, n)].join("-")),
+    ];
+    for (const lang of langs) {
       if (problemsOf("dir: ltr\nname: x\n", lang).length > 0) continue;
       const text = { ...en, lang };
       expect(formatTime(text, startOfTime), lang).to.contain("2026");
-      expect(formatDuration(text, 5_000), lang).to.contain("5");
-      expect(formatPrice(text, "25.00", "EUR"), lang).to.contain("25,00");
+      expect(formatDuration(text, 5 * second), lang).to.contain("5");
+      expect(formatPrice(text, "25.00", "EUR"), lang).to.match(/25[,.٫]00/);
     }
   });
 
@@ -301,7 +305,7 @@ describe("the merchant's own folder of languages", () => {
 
   it("is not kept waiting by a pipe or a device", () => {
     const pipe = join(folder, "nl.yaml");
-    execFileSync("mkfifo", [pipe]);
+    execFileSync("sh", ["-c", 'mkfifo "$0"', pipe]);
     symlinkSync("/dev/null", join(folder, "it.yaml"));
     // Writes once something reads the pipe, so that a reader is not kept waiting either.
     const writer = spawn("sh", ["-c", 'echo x > "$0"', pipe], { stdio: "ignore" });
