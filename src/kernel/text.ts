@@ -9,6 +9,11 @@ export function cleanPasted(text: string): string {
   return text.replace(invisible, "").trim();
 }
 
+/** Whether the text has a visible character. Spaces, width or direction marks and blank glyphs are not visible. */
+export function isSeen(text: string): boolean {
+  return /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u.test(text);
+}
+
 /** Escapes text for HTML and SVG, within elements and attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import { idPattern, type Id, type IdKind } from "../../kernel/id.ts";
+import { isSeen } from "../../kernel/text.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
 /**
@@ -204,18 +205,11 @@ export const line = (maxLength: number) =>
       /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
       { error: "must be one line without control characters" },
     )
-    .refine(isSeen, { error: "must contain visible characters" })
+    // Empty text has its own error.
+    .refine((text) => text === "" || isSeen(text), { error: "must contain visible characters" })
     .refine((text) => !isSeen(text) || !/[\u202a-\u202e\u2066-\u2069]/.test(text), {
       error: "must not contain characters that control the direction of text",
     });
-
-/** Whether the text has a visible character. Spaces, width or direction marks and blank glyphs are not visible. */
-function isSeen(text: string): boolean {
-  // Empty text has its own error.
-  return (
-    text === "" || /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/u.test(text)
-  );
-}
 
 /** Text of several lines, trimmed. */
 export const paragraph = (maxLength: number) =>

@@ -1,12 +1,17 @@
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
+import { second } from "../../../src/kernel/clock.ts";
 import {
   counted,
   fill,
   fillCounted,
+  formatDuration,
+  formatPrice,
+  formatTime,
   type Catalogue,
   type TextKey,
 } from "../../../src/features/checkout/page/catalogue.ts";
@@ -19,7 +24,7 @@ import {
 } from "../../../src/features/checkout/page/languages.ts";
 import { makeLinkPage, makePosterPage } from "../../../src/features/checkout/page/link-pages.ts";
 import { makeVerifyPage } from "../../../src/features/checkout/page/verify-page.ts";
-import { aHash, anInvoice, aPayment, checkoutId, openLab, type Lab } from "./lab.ts";
+import { aHash, anInvoice, aPayment, checkoutId, openLab, startOfTime, type Lab } from "./lab.ts";
 import { en, shippedLanguages } from "./shipped-languages.ts";
 
 const dutch = "lang: nl\ndir: ltr\nname: Nederlands\n";
@@ -83,6 +88,16 @@ describe("a file of a language", () => {
       "has an empty text",
       `${dutch}payTo: " "\n`,
       "payTo:4 is empty: write a text, or remove the entry",
+    ],
+    [
+      "has a text that nobody sees",
+      `${dutch}payTo: "\u200b\u2060"\n`,
+      "payTo:4 has no visible character: write a text, or remove the entry",
+    ],
+    [
+      "has a name that nobody sees",
+      'dir: ltr\nname: "\u200b"\n',
+      "name:2 has no visible character: write a text, or remove the entry",
     ],
     [
       "has a long text",
@@ -151,12 +166,35 @@ describe("a file of a language", () => {
       ["zh-Hant", undefined],
       ["pt-pt", ":1 must be named pt-PT.yaml"],
       ["iw", ":1 must be named he.yaml"],
+      ["ar-u-nu-arab", ":1 must be named ar.yaml, without extension or private use"],
+      ["de-u-co-phonebk", ":1 must be named de.yaml, without extension or private use"],
+      ["ar-EG-x-foo", ":1 must be named ar-EG.yaml, without extension or private use"],
+      ["en-t-ja", ":1 must be named en.yaml, without extension or private use"],
+      ["en-a-bbb", ":1 must be named en.yaml, without extension or private use"],
+      ["de-DE-1996", undefined],
+      ["ca-ES-valencia", undefined],
       ["dutch-language", ":1 is for a language whose numbers and dates this Node.js cannot write"],
       ["nl_NL", ":1 must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml"],
       ["nl.yml", ":1 must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml"],
       ["x-y", ":1 must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml"],
     ] as const) {
       expect(problemsOf(complete, lang)[0], lang).to.equal(problem);
+    }
+  });
+
+  it("is refused if pages could not be formatted in its language", () => {
+    const variants = Array.from({ length: 40 }, (_, n) => `v${String(n).padStart(4, "0")}`);
+    const langs = [
+      ...["ar-EG", "ar-u-nu-arab", "ar-EG-x-foo", "ar-t-de", "de-u-co-phonebk", "de-a-bbb"],
+      // Intl refuses tags from a certain length.
+      ...variants.map((_, n) => ["de", ...variants.slice(0, n)].join("-")),
+    ];
+    for (const lang of langs) {
+      if (problemsOf("dir: ltr\nname: x\n", lang).length > 0) continue;
+      const text = { ...en, lang };
+      expect(formatTime(text, startOfTime), lang).to.contain("2026");
+      expect(formatDuration(text, 5 * second), lang).to.contain("5");
+      expect(formatPrice(text, "25.00", "EUR"), lang).to.match(/25[,.٫]00/);
     }
   });
 
@@ -257,12 +295,29 @@ describe("the merchant's own folder of languages", () => {
     expect(problems.map((each) => each.replaceAll(folder, "F"))).to.have.members([
       "F/none cannot be read as a folder of languages (ENOENT)",
       "F/es.yaml:1 cannot be read (ENOENT)",
-      "F/fr.yaml:1 cannot be read (EISDIR)",
+      "F/fr.yaml:1 is not a regular file: remove it from the folder",
       "F/nl.yaml:1 is larger than 256 KiB",
     ]);
     problems = [];
     opened(Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`${String(n)}.yaml`, ""])));
     expect(problems).to.deep.equal([`${folder} has more than 200 files of languages`]);
+  });
+
+  it("is not kept waiting by a pipe or a device", () => {
+    const pipe = join(folder, "nl.yaml");
+    execFileSync("sh", ["-c", 'mkfifo "$0"', pipe]);
+    symlinkSync("/dev/null", join(folder, "it.yaml"));
+    // Writes once something reads the pipe, so that a reader is not kept waiting either.
+    const writer = spawn("sh", ["-c", 'echo x > "$0"', pipe], { stdio: "ignore" });
+    try {
+      expect(opened({}).offered).to.deep.equal(shippedLanguages.offered);
+    } finally {
+      writer.kill();
+    }
+    expect(problems.map((each) => each.replaceAll(folder, "F"))).to.have.members([
+      "F/it.yaml:1 is not a regular file: remove it from the folder",
+      "F/nl.yaml:1 is not a regular file: remove it from the folder",
+    ]);
   });
 
   it("is independent of a shipped file that is damaged: its texts are in English", () => {
@@ -308,6 +363,76 @@ describe("the merchant's own folder of languages", () => {
     ] as const) {
       expect(chooseLanguage(languages, header), header).to.equal(lang);
     }
+  });
+
+  it("leaves each payer the nearest language: a region's or script's file serves no others", () => {
+    const files = (...langs: string[]) =>
+      Object.fromEntries(langs.map((lang) => [`${lang}.yaml`, "dir: ltr\nname: x\n"]));
+    const region = opened(
+      files(
+        ...["en-AU", "pt-PT", "sr", "sr-Latn", "nl-NL", "nl-BE", "zh-Hant", "zh-HK", "zh-Hans-SG"],
+      ),
+    );
+    for (const [tag, lang] of [
+      ["en-US", "en"],
+      ["en-GB", "en"],
+      ["en", "en"],
+      ["en-AU", "en-AU"],
+      ["en-AU-oxendict", "en-AU"],
+      ["sr-RS", "sr"],
+      ["sr-Cyrl-RS", "sr"],
+      ["sr-Latn-RS", "sr-Latn"],
+      ["pt", "pt-BR"],
+      ["pt-AO", "pt-BR"],
+      ["pt-PT", "pt-PT"],
+      ["nl", "nl-BE"],
+      ["nl-SR", "nl-BE"],
+      ["nl-NL", "nl-NL"],
+      ["in-ID", "id"],
+      ["zh", "zh-Hans"],
+      ["zh-CN", "zh-Hans"],
+      ["zh-Hans-HK", "zh-Hans"],
+      ["zh-Hans-SG", "zh-Hans-SG"],
+      ["zh-Hant", "zh-Hant"],
+      ["zh-TW", "zh-Hant"],
+      ["zh-MO", "zh-Hant"],
+      ["zh-Hant-HK", "zh-Hant"],
+      ["zh-yue-HK", "zh-Hant"],
+      ["zh-HK", "zh-HK"],
+    ] as const) {
+      expect(chooseLanguage(region, tag), tag).to.equal(lang);
+    }
+    expect(chooseLanguage(region, "zh-Hans-HK,en;q=0.5")).to.equal("zh-Hans");
+    rmSync(join(folder, "zh-Hant.yaml"));
+    expect(chooseLanguage(opened(files("zh-TW")), "zh-Hant")).to.equal("zh-HK");
+    rmSync(join(folder, "zh-HK.yaml"));
+    expect(chooseLanguage(opened({}), "zh-HK,en;q=0.5")).to.equal("zh-TW");
+    expect(problems).to.deep.equal([]);
+  });
+
+  it("costs a payer's page a few look-ups, whatever the browser asks for", () => {
+    let count = 0;
+    const { byTag } = shippedLanguages;
+    const get = (tag: string) => ((count += 1), byTag.get(tag));
+    const languages: Languages = {
+      byTag: { get },
+      textsOf: () => expect.fail(),
+      get offered() {
+        return expect.fail("each language is compared");
+      },
+    };
+    for (const [header, most] of [
+      ["de,en;q=0.5", 2],
+      ["xx-yy,".repeat(2_500), 100],
+      ["x-".repeat(7_500), 8],
+      [`${"x-".repeat(7_500)},`.repeat(100), 400],
+    ] as const) {
+      count = 0;
+      chooseLanguage(languages, header);
+      expect(count, header.slice(0, 12)).to.be.within(1, most);
+    }
+    expect(chooseLanguage(languages, `${"xx,".repeat(49)}de`)).to.equal("de");
+    expect(chooseLanguage(languages, `${"xx,".repeat(50)}de`)).to.equal("en");
   });
 
   it("gives a counted number the form of the language", () => {

@@ -63,8 +63,8 @@ export function fillCounted(
   return fill(forms[category] ?? forms.other, values);
 }
 
-/** All numbers have the digits of the amounts that payers copy. */
-const localeOf = (lang = ""): string => `${lang}-u-nu-latn`;
+/** Returns the locale that a page formats with: all numbers have the digits of the amounts that payers copy. */
+export const localeOf = (lang = ""): string => `${lang}-u-nu-latn`;
 
 /** Cached, because creating a format takes longer than the rest of a page. */
 function cached<T>(create: (key: string) => T): (key: string) => T {

@@ -2,12 +2,13 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { problemsOfFile, type ConfigProblem } from "../../../platform/config/config.ts";
+import { isSeen } from "../../../kernel/text.ts";
 import {
   parseYaml,
   type ParsedFile,
   type Report,
 } from "../../../platform/config/files/parse-yaml.ts";
-import { counted, type TextKey, type Texts } from "./catalogue.ts";
+import { counted, localeOf, type TextKey, type Texts } from "./catalogue.ts";
 import { english } from "./generated/english.ts";
 
 // The files of the payers' languages: those of config/languages/, and those of the merchant's own folder.
@@ -66,20 +67,25 @@ export function parseLanguage(lang: string, text: string, isNew: boolean): Parse
 
 /** Returns what is wrong with the tag of a language; null if nothing is. */
 function findUnsuitableTag(lang: string): string | null {
-  let canonical: string | undefined;
   try {
-    [canonical] = Intl.getCanonicalLocales(lang);
+    const locale = new Intl.Locale(lang);
+    const named = `must be named ${locale.baseName}.yaml`;
+    if (locale.toString() !== locale.baseName) return `${named}, without extension or private use`;
+    if (locale.baseName !== lang) return named;
+    // Formatting must not throw later, while a payer waits: the locale of the pages is checked here.
+    return Intl.NumberFormat.supportedLocalesOf([localeOf(lang)]).length === 0
+      ? "is for a language whose numbers and dates this Node.js cannot write"
+      : null;
   } catch {
     return "must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml";
   }
-  if (canonical !== lang) return `must be named ${canonical ?? ""}.yaml`;
-  return Intl.NumberFormat.supportedLocalesOf([lang]).length === 0
-    ? "is for a language whose numbers and dates this Node.js cannot write"
-    : null;
 }
 
 function checkText(path: readonly string[], text: string, inEnglish: string, report: Report): void {
-  if (text.trim() === "") report(path, "is empty: write a text, or remove the entry");
+  if (!isSeen(text)) {
+    const state = text.trim() === "" ? "is empty" : "has no visible character";
+    report(path, `${state}: write a text, or remove the entry`);
+  }
   // Line breaks are among the control characters. The marks of U+202A to U+202E and of U+2066 to U+2069 change the order
   // of all that follows, and with it an amount or an address. Marks of single letters, such as U+200F, stay.
   const hidden = /[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u.exec(text)?.[0];
@@ -122,10 +128,13 @@ export function readLanguageFile(
   isNew: boolean,
 ): ParsedFile<SomeTexts> {
   try {
-    if (statSync(path).size <= fileBytesMax) {
-      return parseLanguage(lang, readFileSync(path, "utf8"), isNew);
+    const stats = statSync(path);
+    // Reading a pipe or a device might never end.
+    if (!stats.isFile()) return unreadable("is not a regular file: remove it from the folder");
+    if (stats.size > fileBytesMax) {
+      return unreadable(`is larger than ${String(fileBytesMax / 1_024)} KiB`);
     }
-    return unreadable(`is larger than ${String(fileBytesMax / 1_024)} KiB`);
+    return parseLanguage(lang, readFileSync(path, "utf8"), isNew);
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     return unreadable(`cannot be read (${String(error.code)})`);

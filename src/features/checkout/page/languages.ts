@@ -11,6 +11,8 @@ import { readLanguageFile, readOwnLanguages, type SomeTexts } from "./language-f
 export interface Languages {
   /** In the order in which the pages list them. */
   readonly offered: Catalogue["offered"];
+  /** The offered languages by the tags, in lower case, that each serves. */
+  readonly byTag: Pick<ReadonlyMap<string, string>, "get">;
   /** Returns the texts of an offered language. */
   textsOf(lang: string): Catalogue;
 }
@@ -56,7 +58,25 @@ export function openLanguages(
     made.set(lang, texts);
     return texts;
   }
-  return { offered, textsOf };
+  return { offered, byTag: groupByTag([...names.keys()]), textsOf };
+}
+
+/**
+ * Groups languages by their own tags, and by those without a language of their own: a bare language (`pt`) has the
+ * shipped file, else the first of the merchant's by tag; traditional Chinese (`zh-hant`) the first of a region.
+ */
+function groupByTag(langs: readonly string[]): ReadonlyMap<string, string> {
+  const byTag = new Map(langs.map((lang) => [lang.toLowerCase(), lang]));
+  const add = (tag: string, lang: string) => {
+    if (!byTag.has(tag)) byTag.set(tag, lang);
+  };
+  const own = langs.filter((lang) => !shippedNames.has(lang)).sort();
+  for (const lang of [...shippedNames.keys(), ...own]) {
+    const [language = ""] = lang.split("-");
+    add(language, lang);
+    if (traditional.test(lang)) add("zh-hant", lang);
+  }
+  return byTag;
 }
 
 /** Returns the texts of the shipped file; none if it is faulty. */
@@ -112,23 +132,28 @@ export function languageLinks(path: string, { offered, lang: current }: Catalogu
 }
 
 /** Codes that browsers still send for languages that have been renamed. */
-const renamed: Readonly<Record<string, string>> = { in: "id" };
-/** Chinese in the traditional script. */
-const traditional = /^zh-(?:.+-)?(?:hant|hk|mo|tw)(?:-|$)/i;
+const renamed: ReadonlyMap<string, string> = new Map([["in", "id"]]);
+/** Chinese in the traditional script: that of these regions, unless the tag names the other one. */
+const traditional = /^zh-(?!(?:.+-)?hans(?:-|$))(?:.+-)?(?:hant|hk|mo|tw)(?:-|$)/i;
+/** Maximum number of a header's ranges that are read. Browsers send about ten; whoever sends more costs no more. */
+const rangesMax = 50;
+/** Maximum number of a tag's parts that are looked up. Language, script, region and variants are five or fewer. */
+const partsMax = 8;
 
 /**
- * Returns the language that suits a tag in lower case; null if none does. Of several of one language, the tag's own comes
- * first. Otherwise regions do not matter: `de-at` finds `de`, and `pt-pt` finds `pt-BR`.
+ * Returns the language that suits a tag in lower case; null if none does. It is looked up like RFC 4647, 3.4: the tag is
+ * shortened part by part, so that `de-at` finds `de`, and `pt-pt` what serves `pt`. Readers of traditional Chinese get
+ * that before any other Chinese.
  */
-function findLanguage({ offered }: Languages, tag: string): string | null {
-  const [asked = ""] = tag.split("-");
-  const language = renamed[asked] ?? asked;
-  const found = offered.filter(({ lang }) => lang.split("-")[0] === language);
-  const suited =
-    found.find(({ lang }) => lang.toLowerCase() === tag) ??
-    found.find(({ lang }) => traditional.test(lang) === traditional.test(tag)) ??
-    found[0];
-  return suited?.lang ?? null;
+function findLanguage({ byTag }: Languages, tag: string): string | null {
+  const [asked = "", ...others] = tag.split("-", partsMax);
+  const language = renamed.get(asked) ?? asked;
+  for (let length = others.length; length > 0; length -= 1) {
+    const found = byTag.get([language, ...others.slice(0, length)].join("-"));
+    if (found !== undefined) return found;
+  }
+  const inScript = traditional.test(tag) ? byTag.get("zh-hant") : undefined;
+  return inScript ?? byTag.get(language) ?? null;
 }
 
 /**
@@ -137,7 +162,7 @@ function findLanguage({ offered }: Languages, tag: string): string | null {
  * ask for it, or for nothing else that is available.
  */
 export function chooseLanguage(languages: Languages, acceptLanguage: string): string {
-  const asked = acceptLanguage.split(",").flatMap((part) => {
+  const asked = acceptLanguage.split(",", rangesMax).flatMap((part) => {
     const [range = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
     const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
     const lang = findLanguage(languages, range);
