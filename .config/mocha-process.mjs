@@ -21,7 +21,7 @@ function failTest(reason) {
 }
 
 // Under c8, this process notes its coverage when it ends. The many programs that tests start would add little, slowly.
-if (worker !== undefined) delete process.env.NODE_V8_COVERAGE;
+delete process.env.NODE_V8_COVERAGE;
 
 let startedAt = 0;
 let openBefore = 0;
