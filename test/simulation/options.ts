@@ -17,9 +17,6 @@ export function dustOf(tokenDecimals: number): bigint {
   return 10n ** BigInt(tokenDecimals - 2);
 }
 
-/** All of an invoice, as a share. */
-export const whole = 10n ** 60n;
-
 /** Returns the options that a payer has been shown, the one in force first. */
 export function heldIn(invoice: Invoice): readonly HeldOption[] {
   const { tokenSymbol, walletAddress, payableAmount, addressIndex, paymentOptions } = invoice;

@@ -67,6 +67,50 @@ eachStore("A rest that another invoice asks for too", (store) => {
     expect(await read(only)).to.include({ status: "paid", exception: "none" });
   });
 
+  it("waits although no other invoice asks for it if a payer entered the price", async () => {
+    const entered = await issue("40.00", { payerEnteredAmount: true });
+    await leave(entered, 50n);
+    await pay(50n);
+    const asking = { status: "partially_paid", remainingAmount: "0.50" };
+    expect(await read(entered)).to.include(asking);
+    const [transfer] = await inbox();
+    expect(transfer).to.include({ amount: "0.50", status: "unmatched" });
+    expect(suggestedFor(transfer ?? null)[0]).to.include({ invoiceId: entered["id"] });
+    const stated = await issue("0.50");
+    expect(stated).to.include({ payableAmount: "0.50" });
+    await pay(50n);
+    expect(await read(stated)).to.include({ status: "open" });
+    expect(await read(entered)).to.include(asking);
+    expect((await inbox())[0]).to.include({ waitingReason: "ambiguous_amount" });
+  });
+
+  describe("waits too if it is within the tolerance of another invoice, and nobody holds it", () => {
+    async function expectBoth(rest: Json, wide: Json): Promise<void> {
+      expect(await read(wide)).to.include({ status: "open", paidAmount: "0.00" });
+      expect(await read(rest)).to.include({ status: "partially_paid" });
+      const [transfer] = await inbox();
+      expect(transfer).to.include({ status: "unmatched", waitingReason: null });
+      const suggested = suggestedFor(transfer ?? null).map(({ invoiceId }) => invoiceId);
+      expect(suggested).to.have.ordered.members([rest["id"], wide["id"]]);
+    }
+
+    it("because every amount near it is taken", async () => {
+      const wide = await issue("1.51", { underpaymentTolerance: "2" });
+      const first = await issue("40.00");
+      await leave(first, 150n);
+      await pay(150n);
+      await expectBoth(first, wide);
+    });
+
+    it("because a payer entered the price", async () => {
+      const wide = await issue("0.51", { underpaymentTolerance: "2" });
+      const entered = await issue("40.00", { payerEnteredAmount: true });
+      await leave(entered, 50n);
+      await pay(50n);
+      await expectBoth(entered, wide);
+    });
+  });
+
   it("waits too if a new invoice holds the amount once the first one has left it", async () => {
     const set = { key: merchant.key, body: { lateWindowDays: 1 } };
     const policy = `/v1/organizations/${merchant.organizationId}/payment-policy`;

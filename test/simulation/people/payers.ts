@@ -10,7 +10,8 @@ import { testContext } from "../../support/store/stores.ts";
 import type { Sending } from "../chain.ts";
 import type { Invoice } from "../deeds.ts";
 import type { Ground } from "../ground.ts";
-import { heldIn, whole } from "../options.ts";
+import { heldIn } from "../options.ts";
+import { shareOf, type Share } from "../rules/shares.ts";
 import type { Step } from "../steps.ts";
 
 type Payment = Extract<Step, { kind: "pay" }>["how"];
@@ -55,9 +56,9 @@ export function makePayers(ground: Ground): Payers {
     const to = parsed.address;
     const isAsking = paying.isInForce && remainingAmount !== null && remainingAmount !== 0n;
     const told = isAsking ? remainingAmount : payable;
-    const sentBefore = sentShare(invoice);
+    const [sentBefore] = sentShare(invoice);
     // An amount of another option than that in force is what its page showed only before the first payment.
-    const isUnpaid = held.length === 1 ? sentBefore < whole : sentBefore === 0n;
+    const isUnpaid = held.length === 1 ? !isAllSent(invoice) : sentBefore === 0n;
     const send = (amount: bigint, more: Partial<Sending> = {}, isAsTold = false): Sending => {
       transactions += 1;
       const transactionHash = `7${transactions.toString(16).padStart(63, "0")}`;
@@ -211,14 +212,21 @@ export function makePayers(ground: Ground): Payers {
       });
   }
 
-  /** Returns the share of an invoice that its transfers would pay; `whole` is all of it. */
-  function sentShare(invoice: Invoice): bigint {
-    const held = heldIn(invoice);
-    return sentTo(invoice.id).reduce((sum, { amount, contract }) => {
-      const symbol = network.tokens.find((token) => token.contract === contract)?.symbol;
-      const payable = (held.find((one) => one.symbol === symbol) ?? held[0])?.payable ?? 0n;
-      return payable === 0n ? sum : sum + (amount * whole) / payable;
-    }, 0n);
+  /** Returns the share of an invoice that its transfers would pay. */
+  function sentShare(invoice: Invoice): Share {
+    const sent = sentTo(invoice.id).map(({ amount, contract }) => {
+      return {
+        amount,
+        token: network.tokens.find((each) => each.contract === contract)?.symbol ?? "",
+      };
+    });
+    return shareOf(invoice, sent);
+  }
+
+  /** True if the transfers of an invoice are all of it, to the last unit: a part and the rest that was asked for are. */
+  function isAllSent(invoice: Invoice): boolean {
+    const [part, all] = sentShare(invoice);
+    return part >= all;
   }
 
   async function choose(step: Extract<Step, { kind: "choose" }>): Promise<void> {
@@ -251,7 +259,7 @@ export function makePayers(ground: Ground): Payers {
     ]);
     const isBare = ({ price, amount: asking }: (typeof equal)[number]) => price === asking;
     const isTold = ownHolds.some((each) => each.amount === told && isBare(each));
-    const isOneUnpaid = isTold && sentShare(invoice) < whole;
+    const isOneUnpaid = isTold && !isAllSent(invoice);
     const ids = new Set(
       equal
         .filter((each) => !entered.has(each.invoiceId) && !(isOneUnpaid && isBare(each)))
@@ -274,7 +282,7 @@ export function makePayers(ground: Ground): Payers {
   const asked = (rows: readonly Invoice[], token: string, amount: bigint) =>
     rows.filter((row) => {
       const isShown = heldIn(row).some((one) => one.symbol === token && one.payable === amount);
-      return isShown && sentShare(row) < whole;
+      return isShown && !isAllSent(row);
     });
 
   async function isAnnounced(invoice: Invoice, sent: readonly Sending[]): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { Instant } from "../../../src/kernel/clock.ts";
 import type { Invoice } from "../deeds.ts";
 import type { World } from "../world.ts";
-import { isUnpaidAt, reachOf, stepOf, type Hold, type Ledger } from "./prices.ts";
+import { isUnpaidAt, reachOf, surchargesOf, type Hold, type Ledger } from "./prices.ts";
 
 // Prices that payers without a credential entered at a link: nobody can aim at the money of others.
 
@@ -22,10 +22,7 @@ export function waitsFor(
   const price = hold.price ?? 0n;
   const decimals = ledger.decimalsOf(hold.token);
   const reach = reachOf(price, decimals);
-  const step = stepOf(decimals);
-  const hundredth = 10n ** BigInt(Math.max(0, decimals - 2));
-  const round = decimals > 2 ? (price + reach) / hundredth - price / hundredth : 0n;
-  if (reach / step - round < amountsLeast) return "yes";
+  if (surchargesOf(price, decimals) < amountsLeast) return "yes";
   const others = ledger.held.filter(
     (other) =>
       other.invoiceId !== hold.invoiceId &&

@@ -41,6 +41,14 @@ export function stepOf(decimals: number): bigint {
   return 10n ** BigInt(Math.max(0, decimals - 6));
 }
 
+/** Returns the number of amounts of a price with digits, which are never round. */
+export function surchargesOf(price: bigint, decimals: number): bigint {
+  const reach = reachOf(price, decimals);
+  const hundredth = 10n ** BigInt(Math.max(0, decimals - 2));
+  const round = decimals > 2 ? (price + reach) / hundredth - price / hundredth : 0n;
+  return reach / stepOf(decimals) - round;
+}
+
 /** True if an exchange that keeps up to 5 %, or one token, may deliver the lower amount of the upper one. */
 export function mayBeKept(lower: bigint, upper: bigint, decimals: number): boolean {
   const unit = 10n ** BigInt(decimals);
@@ -63,7 +71,7 @@ export function isUnpaidAt({ rows, assigned }: Ledger, invoiceId: string, at: In
  */
 function bareFaults(hold: Hold, { deeds }: Pick<World, "deeds">, ledger: Ledger): string[] {
   const { price, startsAt } = hold;
-  if (price === null || hold.amount !== price) return [];
+  if (price === null || hold.amount !== price || isOnlyAsked(hold, ledger)) return [];
   if (deeds.entered.has(hold.invoiceId)) {
     return [`${hold.invoiceId} has the bare price ${String(price)} that its payer entered`];
   }
@@ -87,6 +95,27 @@ function bareFaults(hold: Hold, { deeds }: Pick<World, "deeds">, ledger: Ledger)
   return [
     `${hold.invoiceId} has the bare price ${String(price)} while ${near.invoiceId} held ${String(near.amount)}`,
   ];
+}
+
+/**
+ * True if a rest is asked for bare and held by nobody, because none of its amounts with digits was free, or none exists: a
+ * transfer of it is credited to no invoice, so the amount need not tell whose it is.
+ */
+function isOnlyAsked({ price, ...hold }: Hold, { held, decimalsOf }: Ledger): boolean {
+  const { address, token, startsAt } = hold;
+  if (price === null || hold.releasedAt !== startsAt || hold.recycledAt !== startsAt) return false;
+  const decimals = decimalsOf(token);
+  const most = price + reachOf(price, decimals);
+  const taken = held.filter(
+    (other) =>
+      other.address === address &&
+      other.token === token &&
+      other.startsAt <= startsAt &&
+      (other.releasedAt === null || other.releasedAt > startsAt) &&
+      other.amount > price &&
+      other.amount <= most,
+  );
+  return BigInt(new Set(taken.map(({ amount }) => amount)).size) >= surchargesOf(price, decimals);
 }
 
 /** Returns the faults of asked amounts: more than 6 decimals, or digits that a payer may round to. */

@@ -78,10 +78,11 @@ type MatchObjection =
 /**
  * Matches transfers with live holds: by exclusive address, with any amount; otherwise by exact amount; otherwise by an
  * amount within the tolerance of exactly one invoice, unless a live hold of another invoice that is not paid is as near
- * (docs/decisions/0024). Transfers without a match are left out; being the only open invoice is never a reason for a
- * match. A match is a proposal: `acceptedMatches` of the payments drops it if the invoice does not ask for the amount, or if
- * it is uncertain. A transfer that was made before an invoice never matches its holds: the order of the chain proves that, or
- * the record (docs/decisions/0066). The number of statements is bounded for any batch.
+ * (docs/decisions/0024), or an earlier invoice that may still be paid asked for just this amount. Transfers without a match
+ * are left out; being the only open invoice is never a reason for a match. A match is a proposal: `acceptedMatches` of the
+ * payments drops it if the invoice does not ask for the amount, or if it is uncertain. A transfer that was made before an
+ * invoice never matches its holds: the order of the chain proves that, or the record (docs/decisions/0066). The number of
+ * statements is bounded for any batch.
  */
 export async function matchHolds(
   reader: Reader,
@@ -395,12 +396,16 @@ async function tolerantHolds(
 
 const rivalProbes = givenRows("probe", {
   ...sought,
+  amount: amount(),
   least: amount(),
   most: amount(),
   invoiceId: text<Id<"invoice">>(),
 });
 
-/** Returns the transfers to whose amount another unpaid invoice is at least as near as the tolerant one. */
+/**
+ * Returns the transfers to whose amount another unpaid invoice is at least as near as the tolerant one, or that an earlier
+ * invoice asked for without holding it any more: a rest that nobody could hold, or a recycled amount (docs/decisions/0022).
+ */
 async function rivaledKeys(
   reader: Reader,
   network: string,
@@ -423,6 +428,12 @@ async function rivaledKeys(
          AND holds.invoice_id <> probe.invoice_id AND holds.entered_at_link IS NULL
          AND ${liveAtProbe("holds", reader.dialect)}
          AND invoices.status NOT IN ('confirming', 'paid')
+     ) OR EXISTS (
+       SELECT 1 FROM holds AS former
+       WHERE former.network = $1 AND former.address = probe.address AND former.token = probe.token
+         AND former.amount = probe.amount AND former.recycled_at IS NOT NULL
+         AND former.invoice_id <> probe.invoice_id
+         AND (probe.block_time IS NULL OR former.ends_at >= probe.block_time)
      )`,
     [network, rivalProbes.values(asked)],
   );

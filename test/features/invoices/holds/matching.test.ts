@@ -161,6 +161,47 @@ anyStore("Transfers to a shared address", (store) => {
     });
   });
 
+  it("are not matched within a tolerance while an earlier invoice may be paid that asked for just this", async () => {
+    const former = await issue("90.00");
+    const tolerant = await issue("91.00", "2");
+    const network = networkOf(shop, "ethereum");
+    const now = shop.now();
+    const end = now + minute;
+    const sent = [
+      transfer("in time", 90),
+      { ...transfer("at the end", 90), blockTime: end },
+      { ...transfer("too late", 90), blockTime: end + 1 },
+      { ...transfer("at an uncertain time", 90), blockTime: null },
+      transfer("another amount", 90.01),
+      { ...transfer("another token", 90), token: "USDC" },
+    ];
+    const matchedWith = async (recycled: InvoiceView, amount: bigint) => {
+      let found = new Map<string, HoldMatch>();
+      await whileBroken(
+        shop.db,
+        async (tx) => {
+          const released = { amount, endsAt: end, releasedAt: now, recycledAt: now };
+          await tx.update(holds, released, "WHERE invoice_id = $1", [former.id]);
+          await tx.update(holds, { invoiceId: recycled.id }, "WHERE invoice_id = $1", [former.id]);
+          found = await matchHolds(tx, network, sent, longChain);
+        },
+        () => Promise.resolve(),
+      );
+      for (const { invoiceId, rule } of found.values()) {
+        expect({ invoiceId, rule }).to.deep.equal({
+          invoiceId: tolerant.id,
+          rule: "within_tolerance",
+        });
+      }
+      return [...found.keys()];
+    };
+    expect(await matchedWith(former, 90_000_000n)).to.have.members(["too late", "another amount"]);
+    const all = sent.map(({ key }) => key).filter((key) => key !== "another token");
+    expect(await matchedWith(former, 90_500_000n)).to.have.members(all);
+    // The invoice itself may have asked for it before.
+    expect(await matchedWith(tolerant, 90_000_000n)).to.have.members(all);
+  });
+
   it("are matched with a canceled invoice for the late window from then on, but not longer than before", async () => {
     const { organizationId } = shop;
     const setWindow = (days: number) =>
