@@ -18,7 +18,7 @@ describe("A server that starts small", () => {
     setFlagsFromString("--no-allow-natives-syntax");
   });
 
-  /** Returns whether V8 optimizes a function that it sees for the first time, called so often at most. */
+  /** Returns whether V8 optimizes a function that it sees for the first time within a number of calls. */
   function isOptimized(rounds: number): boolean {
     const spin = runInThisContext(
       "(rounds) => { let sum = 0; for (let i = 0; i < rounds; i += 1) sum = (sum + i * 7) % 1000003; return sum; }",
