@@ -35,7 +35,7 @@ const noMeasuredTest = {
       if (node.operator !== "-" || !isClock || property.name !== "now") return;
       if (node.right.type !== "Identifier") return;
       const message =
-        "The time that passes depends on the machine: wait for a state, count what happened, or take processor time (test/support/cpu-time.ts). Proofs (test/prove) measure time.";
+        "The time that passes depends on the machine: wait for a state, count what happened, or take processor time (test/support/cpu-time.ts). Proofs (test/lab) measure time.";
       context.report({ node, message });
     },
   }),

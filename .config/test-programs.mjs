@@ -9,17 +9,17 @@ import { bundleOptions, root } from "./bundle.mjs";
 
 const programs = [
   "src/platform/logger/index.ts",
-  "test/bench/target.ts",
+  "test/lab/bench/target.ts",
   "test/features/billing/lifecycle/killable-run.ts",
   "test/features/webhooks/deliver-until-killed.ts",
   "test/platform/database/dying-migration.ts",
   "test/platform/database/limited-disk.ts",
   "test/platform/database/worker.ts",
   "test/platform/secrets/print-fingerprint.ts",
-  "test/prove/pages-streams.ts",
-  "test/prove/queue-process.ts",
-  "test/prove/rates/rates-server.ts",
-  "test/prove/rates/rates-sink.ts",
+  "test/lab/pages-streams.ts",
+  "test/lab/queue-process.ts",
+  "test/lab/rates/rates-server.ts",
+  "test/lab/rates/rates-sink.ts",
   "test/support/chain/anvil.ts",
   "test/support/store/postgres.ts",
 ];

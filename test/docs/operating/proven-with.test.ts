@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { openDatabase } from "../../../src/platform/database/open.ts";
-import { pairs } from "../../prove/woocommerce/parts.ts";
+import { pairs } from "../../lab/woocommerce/parts.ts";
 
 const root = new URL("../../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");

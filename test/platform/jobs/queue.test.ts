@@ -19,7 +19,7 @@ import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { movingClock, stillClock, type MovingClock } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
-import type { SeenStatement } from "../../prove/lists/statements.ts";
+import type { SeenStatement } from "../../lab/lists/statements.ts";
 
 const neverStopped = new AbortController().signal;
 const ids = createIds(systemRandom);

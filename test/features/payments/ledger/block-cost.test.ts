@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { countStatements, type StatementCounts } from "../../../support/store/statement-counter.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import { openTown } from "../../../prove/lists/town.ts";
+import { openTown } from "../../../lab/lists/town.ts";
 
 /** More than one transaction confirms. */
 const paying = 600;

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { commandLists } from "../../src/cli/features.ts";
-import type { Command } from "../../src/http/declare/command.ts";
-import { builtProgram } from "../support/programs/built.ts";
-import { init } from "../support/programs/till.ts";
+import { commandLists } from "../../../src/cli/features.ts";
+import type { Command } from "../../../src/http/declare/command.ts";
+import { builtProgram } from "../../support/programs/built.ts";
+import { init } from "../../support/programs/till.ts";
 
 /** The most code that such a command loads, in bytes of source; the whole program has more than twice as much. */
 const loadedBytesMax = 4_500_000;

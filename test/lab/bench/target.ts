@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import Koa from "koa";
 import { koaBody } from "koa-body";
-import { createApiKey } from "../../src/features/api-keys/api-keys.ts";
-import { formatAddress } from "../../src/platform/chain/evm/addresses.ts";
-import { createLogger } from "../../src/platform/logger/index.ts";
-import type { StoreOptions } from "../../src/platform/database/open.ts";
-import { approvedMerchant, expectStatus, startApp } from "../support/app.ts";
-import { until } from "../support/until.ts";
+import { createApiKey } from "../../../src/features/api-keys/api-keys.ts";
+import { formatAddress } from "../../../src/platform/chain/evm/addresses.ts";
+import { createLogger } from "../../../src/platform/logger/index.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
+import { approvedMerchant, expectStatus, startApp } from "../../support/app.ts";
+import { until } from "../../support/until.ts";
 import { startMeter } from "./meter.ts";
 import type { Started, TargetOptions } from "./load.ts";
 

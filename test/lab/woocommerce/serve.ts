@@ -1,5 +1,5 @@
 // Sets up a shop as the proof does and keeps it running, for trying the plug-in by hand:
-// npx tsx test/prove/woocommerce/serve.ts --pair newest --storage hpos --checkout block --plugin FOLDER --port 8201
+// npx tsx test/lab/woocommerce/serve.ts --pair newest --storage hpos --checkout block --plugin FOLDER --port 8201
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { connect } from "./connect.ts";

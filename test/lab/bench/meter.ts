@@ -1,7 +1,7 @@
 // The figures of a server process, taken inside it.
 import { readdirSync, readFileSync } from "node:fs";
 import { PerformanceObserver } from "node:perf_hooks";
-import { countStatements, type StatementCounts } from "../support/store/statement-counter.ts";
+import { countStatements, type StatementCounts } from "../../support/store/statement-counter.ts";
 
 /** The figures of one window. */
 export interface Metered extends StatementCounts {

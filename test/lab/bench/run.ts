@@ -5,10 +5,10 @@ import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StoreOptions } from "../../src/platform/database/open.ts";
-import { openLibrary } from "../prove/lists/list-questions.ts";
-import { startReceiver } from "../support/receiver.ts";
-import { startPostgres } from "../support/store/postgres.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
+import { openLibrary } from "../lists/list-questions.ts";
+import { startReceiver } from "../../support/receiver.ts";
+import { startPostgres } from "../../support/store/postgres.ts";
 import {
   batches,
   checkouts,

@@ -12,7 +12,7 @@ import {
   type Figures,
   type Target,
   type Work,
-} from "../bench/load.ts";
+} from "./bench/load.ts";
 
 /** The largest multiple of Koa's CPU time: half as much again as the 43 and 8 times that were measured. */
 const limits: readonly { readonly work: Work; readonly echoes: number; readonly most: number }[] = [

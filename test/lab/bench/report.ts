@@ -11,7 +11,7 @@ export interface Row {
   readonly koa: Figures | null;
 }
 
-const page = fileURLToPath(new URL("../../docs/performance.md", import.meta.url));
+const page = fileURLToPath(new URL("../../../docs/performance.md", import.meta.url));
 
 const columns: readonly (readonly [
   title: string,

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import autocannon, { type Request, type Result } from "autocannon";
-import { compiledProgram } from "../support/programs/built.ts";
+import { compiledProgram } from "../../support/programs/built.ts";
 import type { Metered } from "./meter.ts";
 
 /** How a target is started. */
