@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { canonicalJson } from "../../src/kernel/digest.ts";
+import { cleanPasted, escapeHtml, isSeen } from "../../src/kernel/text.ts";
 import { day, hour, minute, second, toIso, toIsoOrNull } from "../../src/kernel/clock.ts";
 
 describe("a time", () => {
@@ -26,5 +27,25 @@ describe("canonical JSON", () => {
     expect(canonicalJson([3, 1, 2])).to.equal("[3,1,2]");
     expect(canonicalJson("text")).to.equal('"text"');
     expect(canonicalJson(null)).to.equal("null");
+  });
+});
+
+describe("a text that somebody has written", () => {
+  it("is seen if any of its characters is visible", () => {
+    for (const text of ["a", " a ", "\u200ba", "0", "-", "\u05d0"])
+      expect(isSeen(text)).to.equal(true);
+    for (const text of ["", " ", "\n\t", "\u200b\u2060", "\u202e", "\u2800", "\u3164"]) {
+      expect(isSeen(text)).to.equal(false);
+    }
+  });
+
+  it("is pasted without invisible characters and space around it", () => {
+    expect(cleanPasted(" \u200e0x12\u200b34\u2069\n")).to.equal("0x1234");
+  });
+
+  it("is shown in HTML as text, also within attributes", () => {
+    expect(escapeHtml(`<a href="x" title='y'>&</a>`)).to.equal(
+      "&#60;a href=&#34;x&#34; title=&#39;y&#39;&#62;&#38;&#60;/a&#62;",
+    );
   });
 });

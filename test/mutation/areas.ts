@@ -61,6 +61,7 @@ export const areas: readonly Area[] = [
       ["hash-claims", "inbox", "ledger", "watcher"].map(
         (folder) => `test/features/payments/${folder}`,
       ),
+      ["test/features/payments"],
     ],
   },
   {
