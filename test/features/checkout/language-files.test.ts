@@ -370,7 +370,18 @@ describe("the merchant's own folder of languages", () => {
       Object.fromEntries(langs.map((lang) => [`${lang}.yaml`, "dir: ltr\nname: x\n"]));
     const region = opened(
       files(
-        ...["en-AU", "pt-PT", "sr", "sr-Latn", "nl-NL", "nl-BE", "zh-Hant", "zh-HK", "zh-Hans-SG"],
+        ...[
+          "en-AU",
+          "pt-PT",
+          "sr",
+          "sr-Latn",
+          "nl-NL",
+          "nl-BE",
+          "zh-Hant",
+          "zh-HK",
+          "zh-Hans-SG",
+          "he",
+        ],
       ),
     );
     for (const [tag, lang] of [
@@ -389,6 +400,9 @@ describe("the merchant's own folder of languages", () => {
       ["nl-SR", "nl-BE"],
       ["nl-NL", "nl-NL"],
       ["in-ID", "id"],
+      ["he-IL", "he"],
+      ["iw", "he"],
+      ["iw-IL", "he"],
       ["zh", "zh-Hans"],
       ["zh-CN", "zh-Hans"],
       ["zh-Hans-HK", "zh-Hans"],

@@ -131,8 +131,8 @@ export function languageLinks(path: string, { offered, lang: current }: Catalogu
   }));
 }
 
-/** Codes that browsers still send for languages that have been renamed. */
-const renamed: ReadonlyMap<string, string> = new Map([["in", "id"]]);
+/** The code of a language. Browsers still send codes that have been renamed, such as `in` for `id` and `iw` for `he`. */
+const languageCode = /^[a-z]{2,3}$/;
 /** Chinese in the traditional script: that of these regions, unless the tag names the other one. */
 const traditional = /^zh-(?!(?:.+-)?hans(?:-|$))(?:.+-)?(?:hant|hk|mo|tw)(?:-|$)/i;
 /** Maximum number of a header's ranges that are read. Browsers send about ten; whoever sends more costs no more. */
@@ -147,7 +147,7 @@ const partsMax = 8;
  */
 function findLanguage({ byTag }: Languages, tag: string): string | null {
   const [asked = "", ...others] = tag.split("-", partsMax);
-  const language = renamed.get(asked) ?? asked;
+  const language = languageCode.test(asked) ? new Intl.Locale(asked).language : asked;
   for (let length = others.length; length > 0; length -= 1) {
     const found = byTag.get([language, ...others.slice(0, length)].join("-"));
     if (found !== undefined) return found;
