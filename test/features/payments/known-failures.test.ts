@@ -4,18 +4,22 @@ import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { listTransfers } from "../../../src/features/payments/inbox/transfers.ts";
-import { day, hour, second } from "../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
+import { day, hour } from "../../../src/kernel/clock.ts";
 import { UniqueViolation } from "../../../src/platform/database/errors.ts";
+import { usdt } from "../../support/amounts.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../support/ledger.ts";
+import {
+  watch,
+  type WatchedLedger,
+  blockMs,
+  transferTo,
+  watchScripted,
+} from "../../support/watched-ledger.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import { openMarket, type Market } from "./ledger/paid-invoice-fixture.ts";
-import { addressOf, scriptChain, type ScriptedChain } from "./watcher/scripted-chain.ts";
+import { addressOf, type ScriptedChain } from "./watcher/scripted-chain.ts";
 
-const blockMs = 12 * second;
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-const units = (amount: string) => BigInt(Math.round(Number(amount) * 1_000_000));
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
@@ -25,34 +29,16 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 
 eachStore("Known failures of other systems:", (store) => {
   const it = takeTurns(store);
-  let shop: Shop;
+  let shop: Ledger;
   let chain: ScriptedChain;
-  let market: Market;
+  let market: WatchedLedger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "ethereum");
-    const startAt = shop.now() - 200 * blockMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
-    chain.mine([], 199);
-    market = openMarket(shop, "ethereum", chain.client);
-    await market.look();
+    shop = await openLedger(await store.open(), "ethereum");
+    ({ chain, market } = await watchScripted(shop));
   });
 
-  const usdt = () => {
-    const found = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (found === undefined) throw new Error("no token");
-    return found.contract;
-  };
-  const to = (invoice: InvoiceView) => {
-    const parsed = parseAddress(invoice.walletAddress ?? "");
-    if (!parsed.ok) throw new Error("there is nowhere to pay to");
-    return parsed.address;
-  };
-  const sent = (invoice: InvoiceView, amount: string, transaction = `of ${invoice.id}`) => ({
-    transaction,
-    contract: usdt(),
-    to: to(invoice),
-    amount: units(amount),
-  });
+  const sent = (invoice: InvoiceView, amount: string, transaction = `of ${invoice.id}`) =>
+    transferTo(shop, invoice, usdt(amount), transaction);
   async function mine(...logs: Parameters<ScriptedChain["mine"]>[0] & object): Promise<void> {
     chain.mine(logs);
     shop.advance(blockMs);
@@ -62,7 +48,7 @@ eachStore("Known failures of other systems:", (store) => {
     chain.mine([], 12);
     await market.look();
   };
-  const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
+  const issue = (input: Parameters<Ledger["create"]>[0] = {}) =>
     shop.create({ network: "ethereum", ...input });
   const inbox = async () =>
     (await listTransfers(shop.app, shop.organizationId, { status: "unmatched" })).data;
@@ -95,7 +81,7 @@ eachStore("Known failures of other systems:", (store) => {
     chain.mine([sent(early, "25.00")], 400);
     chain.mine([sent(late, "30.00")], 400);
     shop.advance(801 * blockMs);
-    market = openMarket(shop, "ethereum", chain.client);
+    market = watch(shop, "ethereum", chain.client);
     await market.look();
     expect(await market.read(early)).to.include({ status: "paid", exception: "none" });
     expect(await market.read(late)).to.include({ status: "paid", exception: "late" });
@@ -142,7 +128,7 @@ eachStore("Known failures of other systems:", (store) => {
     expect(await market.read(strict)).to.include({ status: "open" });
     expect(await market.read(tolerant)).to.include({ status: "paid", exception: "underpaid" });
     const [found] = await inbox();
-    expect(found?.transfer).to.include({ amount: units("24.00") });
+    expect(found?.transfer).to.include({ amount: usdt("24.00") });
     const [best] = found?.suggestions ?? [];
     expect(best?.invoice.id).to.equal(strict.id);
     expect(best?.reasons).to.deep.equal(["close_amount", "in_time"]);

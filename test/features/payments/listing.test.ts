@@ -17,7 +17,7 @@ import { expectStatus, type Answer } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { platformKey } from "../../support/platform.ts";
 import { eachStore, testContext, whileBroken } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
 
 eachStore("The list of payments", (store) => {
   let counter: Counter;

@@ -12,7 +12,7 @@ import { holds } from "../../../../src/features/invoices/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { appOf } from "../../../support/context.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, refusal, type Ledger } from "../../../support/ledger.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -23,9 +23,9 @@ eachStore("The capacity of a wallet", (store) => {
     because: "holds are ended behind the invoices",
   });
 
-  let shop: Shop;
+  let shop: Ledger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "ethereum");
+    shop = await openLedger(await store.open(), "ethereum");
     await shop.scan("ethereum");
   });
 

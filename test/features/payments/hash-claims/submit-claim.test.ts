@@ -22,7 +22,7 @@ import { makeSandbox } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../../support/app.ts";
-import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, refusal, type Ledger } from "../../../support/ledger.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const tester = { actor: systemActor("tests"), requestId: null, ip: null };
@@ -209,9 +209,9 @@ eachStore("The claim examiner", (store) => {
 });
 
 eachStore("The submission of a transaction", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open(), "ethereum", "bsc");
+    shop = await openLedger(await store.open(), "ethereum", "bsc");
     for (const network of ["ethereum", "bsc"]) {
       await shop.scan(network);
       await shop.addWallet(network, { address: `0x${"5".repeat(40)}` });

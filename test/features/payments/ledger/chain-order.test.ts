@@ -6,49 +6,45 @@ import { wallets } from "../../../../src/features/wallets/table.ts";
 import { transfers } from "../../../../src/features/payments/table.ts";
 import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
+import { usdt } from "../../../support/amounts.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
+import {
+  watch,
+  type WatchedLedger,
+  blockMs,
+  transferTo,
+  watchScripted,
+} from "../../../support/watched-ledger.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openMarket, type Market } from "./paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "../watcher/scripted-chain.ts";
+import type { ScriptedChain } from "../watcher/scripted-chain.ts";
 
-const blockMs = 12 * second;
-const units = (amount: string | null) => BigInt(Math.round(Number(amount) * 1_000_000));
 const shared = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
 eachStore("Payments on a chain whose blocks have old times", (store) => {
   const it = takeTurns(store);
-  let shop: Shop;
+  let shop: Ledger;
   let chain: ScriptedChain;
-  let market: Market;
+  let market: WatchedLedger;
   let sent = 0;
 
   /** Opens a shop whose chain's blocks are this far behind the clock, with all blocks read. */
   async function open(lagMs: number): Promise<void> {
-    shop = await openShop(await store.open(), "ethereum");
-    const startAt = shop.now() - 200 * blockMs - lagMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
-    chain.mine([], 199);
-    market = openMarket(shop, "ethereum", chain.client);
-    await market.look();
+    shop = await openLedger(await store.open(), "ethereum");
+    ({ chain, market } = await watchScripted(shop, "ethereum", { lagMs }));
   }
   beforeEach(() => open(30 * minute));
   afterEach(() => expectSound(shop.db));
 
   /** Mines a block with a payment of USDT to an invoice's address. */
-  function pay({ walletAddress }: InvoiceView, amount: bigint | null): void {
+  function pay(invoice: Pick<InvoiceView, "walletAddress">, amount: bigint | null): void {
     sent += 1;
-    const to = parseAddress(walletAddress ?? "");
-    const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (!to.ok || usdt === undefined) throw new Error("there is nowhere to pay to");
-    const transaction = `payment ${String(sent)}`;
-    chain.mine([{ transaction, contract: usdt.contract, to: to.address, amount: amount ?? 0n }]);
+    chain.mine([transferTo(shop, invoice, amount ?? 0n, `payment ${String(sent)}`)]);
     shop.advance(blockMs);
   }
-  const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
+  const issue = (input: Parameters<Ledger["create"]>[0] = {}) =>
     shop.create({ network: "ethereum", ...input });
   const statusOf = async (invoice: InvoiceView) => (await market.read(invoice)).status;
   const waiting = async () =>
@@ -80,7 +76,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("count after a restart", async () => {
     await shop.addWallet("ethereum", { address: shared });
     const invoice = await issue();
-    market = openMarket(shop, "ethereum", chain.client);
+    market = watch(shop, "ethereum", chain.client);
     // The lease of the process that ended.
     shop.advance(2 * minute);
     pay(invoice, invoice.payableAmount);
@@ -91,7 +87,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("count when another server reads the network, whose provider has the same blocks", async () => {
     await shop.addWallet("ethereum", { address: shared });
     const invoice = await issue();
-    market = openMarket(shop, "ethereum", chain.provider("another server"));
+    market = watch(shop, "ethereum", chain.provider("another server"));
     // The lease of the first server ends.
     shop.advance(2 * minute);
     pay(invoice, invoice.payableAmount);
@@ -103,11 +99,11 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     await shop.addWallet("ethereum", { address: shared });
     // An address is watched, and its transfers are recorded, while an invoice can be paid there.
     const first = await issue({ amount: "30.00" });
-    pay(first, units("25"));
+    pay(first, usdt("25"));
     await market.look();
     shop.advance(second);
     const invoice = await issue();
-    expect(invoice.payableAmount).to.equal(units("25"));
+    expect(invoice.payableAmount).to.equal(usdt("25"));
     const [recorded] = await shop.db.find(transfers, "ORDER BY id");
     expect(recorded?.createdAt).to.be.below((await lastHold()).startsAt);
     await market.look();
@@ -116,7 +112,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     chain.rollback(1);
     chain.mine([], 3);
     sent -= 1;
-    pay(invoice, units("25"));
+    pay(invoice, usdt("25"));
     await market.look();
     const [moved] = await shop.db.find(transfers, "ORDER BY id");
     expect(moved).to.include({ id: recorded?.id, invoiceId: null });
@@ -131,10 +127,10 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("never count if the block was read while the address was not watched, however new it seems", async () => {
     await open(-minute);
     const wallet = await shop.addWallet("ethereum", { address: shared });
-    pay({ walletAddress: shared } as InvoiceView, units("25"));
+    pay({ walletAddress: shared }, usdt("25"));
     await market.look();
     const invoice = await issue({ walletId: wallet.id });
-    expect(invoice.payableAmount).to.equal(units("25"));
+    expect(invoice.payableAmount).to.equal(usdt("25"));
     await market.look();
     const found = await shop.db.find(transfers, "ORDER BY id");
     expect(
@@ -247,7 +243,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     await open(0);
     await shop.addWallet("ethereum", { address: shared });
     // Its payer knows the address and the price, and pays before the invoice is there.
-    pay({ walletAddress: shared } as InvoiceView, units("25"));
+    pay({ walletAddress: shared }, usdt("25"));
     const invoice = await (async () => {
       for (let block = 1; block <= 40; block += 1) {
         chain.mine();
@@ -257,7 +253,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
       }
       return issue();
     })();
-    expect(invoice.payableAmount).to.equal(units("25"));
+    expect(invoice.payableAmount).to.equal(usdt("25"));
     chain.faults.lag = 0;
     await market.look();
     expect(await waiting()).to.deep.equal(["order_unknown"]);

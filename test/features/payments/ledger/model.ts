@@ -9,8 +9,8 @@ import type { Address } from "../../../../src/platform/chain/client.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { listed } from "../../../../src/platform/database/query/json-rows.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop } from "../../../support/invoice-services-fixture.ts";
-import { openMarket } from "./paid-invoice-fixture.ts";
+import { openLedger } from "../../../support/ledger.ts";
+import { watch } from "../../../support/watched-ledger.ts";
 import {
   addressOf,
   scriptChain,
@@ -103,14 +103,14 @@ interface Block {
 
 /** Opens a merchant with a chain on which histories are played one after another. */
 export async function openWorld(db: Database) {
-  const shop = await openShop(db, "ethereum");
+  const shop = await openLedger(db, "ethereum");
   const startAt = shop.now() - 200 * blockMs;
   const chain = scriptChain({ startAt, blockMs, finalityLag, chainId: 1 });
   const tokens = new Map(
     shop.networks.get("ethereum")?.tokens.map(({ symbol, contract }) => [symbol, contract]),
   );
   const [usdt = "", usdc = ""] = [tokens.get("USDT"), tokens.get("USDC")];
-  let market = openMarket(shop, "ethereum", chain.client);
+  let market = watch(shop, "ethereum", chain.client);
   /** The blocks above the initial ones. */
   const blocks: Block[] = [];
   let transactions = 0;
@@ -346,7 +346,7 @@ export async function openWorld(db: Database) {
         if (each.kind === "restart") {
           // The lease of the previous process has to expire first.
           shop.advance(minute);
-          market = openMarket(shop, "ethereum", chain.client);
+          market = watch(shop, "ethereum", chain.client);
         }
       }
       mine([]);

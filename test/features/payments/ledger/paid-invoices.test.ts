@@ -2,44 +2,39 @@
 import { expect } from "chai";
 import { cancelInvoice } from "../../../../src/features/invoices/invoices.ts";
 import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
-import { minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
+import { minute } from "../../../../src/kernel/clock.ts";
+import { usdt } from "../../../support/amounts.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
+import {
+  blockMs,
+  type WatchedLedger,
+  transferTo,
+  watchScripted,
+} from "../../../support/watched-ledger.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openMarket, type Market } from "./paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "../watcher/scripted-chain.ts";
+import type { ScriptedChain } from "../watcher/scripted-chain.ts";
 
-const blockMs = 12 * second;
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-const units = (amount: string) => BigInt(Math.round(Number(amount) * 1_000_000));
 
 eachStore("Invoices that are paid", (store) => {
   const it = takeTurns(store);
-  let shop: Shop;
+  let shop: Ledger;
   let chain: ScriptedChain;
-  let market: Market;
+  let market: WatchedLedger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "ethereum");
-    const startAt = shop.now() - 200 * blockMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
-    chain.mine([], 199);
-    market = openMarket(shop, "ethereum", chain.client);
-    await market.look();
+    shop = await openLedger(await store.open(), "ethereum");
+    ({ chain, market } = await watchScripted(shop));
   });
   afterEach(() => expectSound(shop.db));
 
   /** Mines a block with a payment to an invoice's address. */
   function pay(invoice: InvoiceView, amount: string, transaction = "payment"): void {
-    const to = parseAddress(invoice.walletAddress ?? "");
-    const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (!to.ok || usdt === undefined) throw new Error("there is nowhere to pay to");
-    const { contract } = usdt;
-    chain.mine([{ transaction, contract, to: to.address, amount: units(amount) }]);
+    chain.mine([transferTo(shop, invoice, usdt(amount), transaction)]);
     shop.advance(blockMs);
   }
-  const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
+  const issue = (input: Parameters<Ledger["create"]>[0] = {}) =>
     shop.create({ network: "ethereum", ...input });
   const addWallet = () => shop.addWallet("ethereum", { address });
   const addKey = () => shop.addWallet("ethereum", { xpub: xpubs.first });

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { ConfiguredNetwork } from "../../../../src/platform/config/config.ts";
 import { appOf } from "../../../support/context.ts";
 import {
   auditBlocks,
@@ -23,7 +22,7 @@ import { readingTable } from "../../../../src/platform/chain/state/readings.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
-import { refusal } from "../../../support/invoice-services-fixture.ts";
+import { refusal } from "../../../support/ledger.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 import { anyStore, eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
@@ -274,7 +273,7 @@ anyStore("The state of networks, as operators see it", (store) => {
 
   /** Opens some networks, of which the pooled one can be asked now. */
   function open(enabledIds: readonly string[], till?: PooledNetwork) {
-    const enabled = testNetworks(...enabledIds) as Map<string, ConfiguredNetwork>;
+    const enabled = testNetworks(...enabledIds);
     const networks = { enabled, known: enabled, enabledIds };
     const clock = { now: () => now };
     const app =

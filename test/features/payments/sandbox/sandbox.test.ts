@@ -32,7 +32,7 @@ import { expectStatus } from "../../../support/app.ts";
 import { enabledNetworks, xpubOf } from "../../../support/merchants.ts";
 import { anyStore, eachStore, testContext } from "../../../support/store/stores.ts";
 import { until } from "../../../support/until.ts";
-import { openCounter, type Counter, type Merchant } from "../ledger/counter.ts";
+import { openCounter, type Counter, type Merchant } from "../../../support/counter.ts";
 
 const network = "sandbox";
 const tip = { height: 100, hash: "aa".repeat(32) };

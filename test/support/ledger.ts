@@ -1,40 +1,210 @@
-import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
-import type { InvoiceView } from "../../../src/features/invoices/records.ts";
-import type { AskedNetwork } from "../../../src/features/payments/hooks.ts";
-import { decideClaim } from "../../../src/features/payments/hash-claims/ledger.ts";
-import { applyChainDiff } from "../../../src/features/payments/ledger/apply-chain-diff.ts";
-import type {
-  TimedLog,
-  WindowDifference,
-} from "../../../src/features/payments/ledger/chain-diff.ts";
-import { finalizeTransfers, markVerified } from "../../../src/features/payments/ledger/store.ts";
+import type { App } from "../../src/app.ts";
+import { createCustomer } from "../../src/features/customers/customers.ts";
+import { unlimited } from "../../src/features/invoices/hooks.ts";
+import { cancelInvoice } from "../../src/features/invoices/invoices.ts";
+import { createInvoice } from "../../src/features/invoices/issuing/create.ts";
+import { chooseOption } from "../../src/features/invoices/options/choose.ts";
+import type { InvoiceView } from "../../src/features/invoices/records.ts";
+import type { PaymentTotals } from "../../src/features/invoices/rules.ts";
+import {
+  lockTerms,
+  settleInvoices,
+  sweepDeadlines,
+} from "../../src/features/invoices/settlement/settlement.ts";
+import type { InvoiceRow } from "../../src/features/invoices/store.ts";
+import { decideClaim } from "../../src/features/payments/hash-claims/ledger.ts";
+import type { AskedNetwork } from "../../src/features/payments/hooks.ts";
+import { applyChainDiff } from "../../src/features/payments/ledger/apply-chain-diff.ts";
+import type { TimedLog, WindowDifference } from "../../src/features/payments/ledger/chain-diff.ts";
+import { finalizeTransfers, markVerified } from "../../src/features/payments/ledger/store.ts";
 import {
   payments,
   transfers,
   type ClaimRow,
   type PaymentRow,
   type TransferRow,
-} from "../../../src/features/payments/table.ts";
-import type { Candidate } from "../../../src/features/payments/watcher/receipt-verifier.ts";
-import type { LeaseGuard } from "../../../src/features/payments/watcher/recorder.ts";
-import { createRefund, rejectRefund, sendRefund } from "../../../src/features/refunds/refunds.ts";
-import { examineRefunds } from "../../../src/features/refunds/verification/examiner.ts";
-import { refunds, type RefundRow } from "../../../src/features/refunds/store.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
+} from "../../src/features/payments/table.ts";
+import type { Candidate } from "../../src/features/payments/watcher/receipt-verifier.ts";
+import type { LeaseGuard } from "../../src/features/payments/watcher/recorder.ts";
+import { createRefund, rejectRefund, sendRefund } from "../../src/features/refunds/refunds.ts";
+import { refunds, type RefundRow } from "../../src/features/refunds/store.ts";
+import { examineRefunds } from "../../src/features/refunds/verification/examiner.ts";
+import { setDefaultWallet } from "../../src/features/wallets/defaults.ts";
+import { createWallet } from "../../src/features/wallets/wallets.ts";
+import { hooks } from "../../src/hooks.ts";
+import type { Instant } from "../../src/kernel/clock.ts";
+import { Problem } from "../../src/kernel/errors.ts";
+import { createIds, type Id } from "../../src/kernel/id.ts";
 import {
   numbered,
   type Address,
   type ChainClient,
   type Receipt,
-} from "../../../src/platform/chain/client.ts";
-import { findToken } from "../../../src/platform/chain/networks.ts";
-import { networkState, stateTable } from "../../../src/platform/chain/state/network-state.ts";
-import type { Database, Tx } from "../../../src/platform/database/database.ts";
-import { events } from "../../../src/platform/events/outbox.ts";
-import { openShop } from "../../support/invoice-services-fixture.ts";
-import { xpubOf } from "../../support/merchants.ts";
-import { testContext } from "../../support/store/stores.ts";
-import { usdt } from "./shared-address.ts";
+} from "../../src/platform/chain/client.ts";
+import { parseAddress } from "../../src/platform/chain/evm/addresses.ts";
+import { findToken } from "../../src/platform/chain/networks.ts";
+import {
+  networkState,
+  stateTable,
+  type NetworkState,
+} from "../../src/platform/chain/state/network-state.ts";
+import type { ConfiguredNetwork } from "../../src/platform/config/config.ts";
+import type { Database, Reader, Tx } from "../../src/platform/database/database.ts";
+import { events } from "../../src/platform/events/outbox.ts";
+import { noRates } from "../../src/platform/rates/plan.ts";
+import { systemRandom } from "../../src/platform/secrets/tokens.ts";
+import { usdt } from "./amounts.ts";
+import { appOf, testConfig } from "./context.ts";
+import { addOrganization, testNetworks, xpubOf } from "./merchants.ts";
+import { testContext } from "./store/stores.ts";
+
+/**
+ * Opens a merchant with wallets and invoices on a store, and a clock that the test moves. No part of the product is
+ * faked.
+ */
+export async function openLedger(db: Database, ...enabled: readonly string[]) {
+  let now = 1_800_000_000_000;
+  const clock = { now: () => now };
+  const ids = createIds(systemRandom);
+  const networks = testNetworks(...enabled);
+  let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>
+    Promise.resolve();
+  const settledManaged: (readonly InvoiceRow[])[] = [];
+  const wokenWorkers: string[] = [];
+  const wake = (worker: string) => void wokenWorkers.push(worker);
+  const parts: Partial<App> & { readonly db: Database } = {
+    db,
+    clock,
+    ids,
+    baseUrl: () => "https://pay.example",
+    running: { wake, nudge: wake, lastTickAt: () => null },
+    providersOf: () => [],
+    config: { ...testConfig, rates: noRates, walletsPerOrganization: 1_000, verification: "off" },
+    networks: { enabled: networks, known: networks, enabledIds: enabled },
+    hooks: {
+      ...hooks,
+      async mayIssue(reader, _app, owner) {
+        await gate(reader, owner);
+        return unlimited;
+      },
+      managedChanged(_tx, _app, _at, changed) {
+        settledManaged.push(changed);
+        return Promise.resolve();
+      },
+      countStarted: (_tx, at, started) =>
+        Promise.resolve(started.map(({ countedAt }) => (countedAt === null ? at : null))),
+    },
+  };
+  /** Returns the app as it is after a while: its caches are empty, although the clock stands still. */
+  const appNow = () => appOf(parts);
+  const organizationId = await addOrganization(db, ids, now);
+
+  /** Records a scan of a network with the tip's height, by default at the current time, and the newest final block. */
+  async function scan(
+    network: string,
+    tipHeight = 1_000,
+    tipTime = now,
+    finalHeight = tipHeight,
+  ): Promise<NetworkState> {
+    const state = {
+      network,
+      chainId: networks.get(network)?.chainId ?? 1,
+      cursorHeight: finalHeight,
+      cursorHash: "00".repeat(32),
+      cursorTime: tipTime,
+      tipHeight,
+      tipHash: "00".repeat(32),
+      tipTime,
+      tipSeenAt: now,
+      headHeight: tipHeight,
+      scannedAt: now,
+      usualLagMs: 0,
+      disabledTokens: [],
+      version: 1,
+    };
+    await db.write(testContext, async (tx) => {
+      const { network: _, ...set } = state;
+      const changed = await tx.update(stateTable, set, "WHERE network = $1", [network]);
+      if (changed === 0) await tx.insert(stateTable, state);
+    });
+    return state;
+  }
+
+  /**
+   * Applies deadlines as of a network state. The providers agree on the time of its final block unless stated
+   * otherwise.
+   */
+  function sweep(
+    state: NetworkState,
+    finalTime: Instant | null = state.cursorTime,
+  ): Promise<number> {
+    const agreed = () => Promise.resolve(finalTime);
+    return sweepDeadlines(appNow(), now, state.network, state, agreed);
+  }
+
+  /** Stores the totals of invoices, in a transaction of its own. */
+  function settle(
+    network: string,
+    totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
+    state: NetworkState,
+  ): Promise<void> {
+    return db.write(testContext, async (tx) => {
+      const locked = await lockTerms(tx, [...totals.keys()].sort());
+      await settleInvoices(tx, appNow(), now, network, locked, totals, state);
+    });
+  }
+
+  return {
+    db,
+    ids,
+    networks,
+    get app() {
+      return appNow();
+    },
+    /** The names of the workers that were woken. */
+    wokenWorkers,
+    organizationId,
+    scan,
+    sweep,
+    settle,
+    /** Chooses a payment option as the payer does. */
+    choose: (checkoutId: string | null, network: string, tokenSymbol: string) =>
+      db.write(testContext, (tx) =>
+        chooseOption(tx, appNow(), now, checkoutId ?? "", { network, tokenSymbol }),
+      ),
+    /** The managed invoices that settlement reported, call by call. */
+    settledManaged,
+    now: () => now,
+    advance: (milliseconds: number) => (now += milliseconds),
+    setGate: (changed: typeof gate) => (gate = changed),
+    /** Adds another organization to the store. */
+    addOrganization: () => addOrganization(db, ids, now),
+    addWallet: (
+      network: string,
+      receiver: { address: string } | { xpub: string },
+      owner = organizationId,
+    ) => createWallet(appNow(), testContext, owner, { label: "Till", network, ...receiver }),
+    /** Makes a wallet the default of its network, with reserves, as an owner does. */
+    setDefault: (network: string, ...[walletId, ...reserveWalletIds]: readonly Id<"wallet">[]) =>
+      setDefaultWallet(appNow(), testContext, organizationId, network, {
+        walletId: walletId ?? "wal_",
+        reserveWalletIds,
+      }),
+    addCustomer: () => createCustomer(appNow(), testContext, organizationId, { name: "Bo" }),
+    create: async (input: Partial<Parameters<typeof createInvoice>[3]> = {}) => {
+      const made = await createInvoice(appNow(), testContext, organizationId, {
+        amount: "25.00",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "tron",
+        ...input,
+      });
+      return made.invoice;
+    },
+  };
+}
+
+export type Ledger = Awaited<ReturnType<typeof openLedger>>;
 
 /** The newest block of Ethereum that was scanned, and its newest final one. */
 const tipHeight = 1_000;
@@ -72,20 +242,17 @@ interface Sent {
  * Opens a merchant with invoices on Ethereum, whose transfers the test enters in blocks of its choice, as the watcher
  * does after a scan. There is no chain and no provider.
  */
-export async function openLedger(db: Database, ...enabled: readonly string[]) {
-  const shop = await openShop(db, "ethereum", ...enabled);
-  const { ids, networks, organizationId } = shop;
-  const network = known(networks.get("ethereum"));
+export async function openBook(db: Database, ...enabled: readonly string[]) {
+  const ledger = await openLedger(db, "ethereum", ...enabled);
+  const { ids, networks, organizationId } = ledger;
+  const network = networkOf(ledger, "ethereum");
   const { contract } = known(findToken(network, "USDT"));
-  for (const id of networks.keys()) await shop.scan(id, tipHeight);
-  await db.write(testContext, (tx) =>
-    tx.update(stateTable, { cursorHeight: finalHeight }, "WHERE tip_height = $1", [tipHeight]),
-  );
-  const wallet = await shop.addWallet("ethereum", { xpub: xpubOf((accounts += 1)) });
+  for (const id of networks.keys()) await ledger.scan(id, tipHeight, ledger.now(), finalHeight);
+  const wallet = await ledger.addWallet("ethereum", { xpub: xpubOf((accounts += 1)) });
   const sharedAddress = newAddress();
-  const shared = await shop.addWallet("ethereum", { address: `0x${sharedAddress}` });
+  const shared = await ledger.addWallet("ethereum", { address: `0x${sharedAddress}` });
 
-  const { app } = shop;
+  const { app } = ledger;
   const { clock } = app;
 
   function addressOf({ walletAddress }: InvoiceView): Address {
@@ -100,8 +267,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
     verified: readonly Candidate[] = [],
   ): Promise<void> {
     await db.write(testContext, async (tx) => {
-      const state = await networkState(tx, network.id);
-      if (state === null) throw new Error("the network was not read");
+      const state = known(await networkState(tx, network.id));
       const input = { network, state, verified, marks: [], at: clock.now() };
       await applyChainDiff(tx, app, { ...input, difference: { ...nothing, ...difference } });
       await finalizeTransfers(tx, network.id, state.cursorHeight);
@@ -116,7 +282,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       height = blocks.final,
       hash = newHash(),
       from = newAddress(),
-      time = shop.now(),
+      time = ledger.now(),
     }: Partial<Sent> = {},
   ): TimedLog[] {
     const logs = amounts.map((amount, logIndex) => ({
@@ -205,14 +371,14 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
   };
 
   return {
-    ...shop,
+    ...ledger,
     network,
     sharedAddress,
     sharedWalletId: shared.id,
     app,
     /** The networks whose workers were woken since the last call. */
     woken: () =>
-      shop.wokenWorkers
+      ledger.wokenWorkers
         .splice(0)
         .flatMap((worker) => (worker.startsWith("watch ") ? [worker.slice("watch ".length)] : [])),
     addressOf,
@@ -238,13 +404,13 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       return known((await paymentsOf({ id: invoiceId })).at(-1));
     },
     /** Issues an invoice, by default for 10.00 USDT at an address of its own, which takes any amount. */
-    issue: (input: Parameters<typeof shop.create>[0] = {}) =>
-      shop.create({ amount: "10.00", network: "ethereum", walletId: wallet.id, ...input }),
+    issue: (input: Parameters<typeof ledger.create>[0] = {}) =>
+      ledger.create({ amount: "10.00", network: "ethereum", walletId: wallet.id, ...input }),
     /** Issues an invoice, by default for 10.00 USDT, at the shared address, where its amount identifies its payment. */
-    issueShared: (input: Parameters<typeof shop.create>[0] = {}) =>
-      shop.create({ amount: "10.00", network: "ethereum", walletId: shared.id, ...input }),
+    issueShared: (input: Parameters<typeof ledger.create>[0] = {}) =>
+      ledger.create({ amount: "10.00", network: "ethereum", walletId: shared.id, ...input }),
     cancel: (invoice: InvoiceView) =>
-      cancelInvoice(shop.app, testContext, organizationId, invoice.id),
+      cancelInvoice(ledger.app, testContext, organizationId, invoice.id),
     /** Pays amounts to an invoice, a transaction each, and confirms them. */
     async paid(invoice: InvoiceView, ...amounts: readonly string[]): Promise<PaymentRow[]> {
       const made: PaymentRow[] = [];
@@ -304,10 +470,26 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
   };
 }
 
-export type WrittenLedger = Awaited<ReturnType<typeof openLedger>>;
+export type Book = Awaited<ReturnType<typeof openBook>>;
+
+/** Returns the problem with which work was refused. */
+export async function refusal(work: Promise<unknown>): Promise<Problem> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+/** Returns an enabled network of a ledger. */
+export function networkOf({ networks }: Pick<Ledger, "networks">, id: string): ConfiguredNetwork {
+  return known(networks.get(id), `the network ${id}`);
+}
 
 /** Returns a value that must exist. */
-export function known<T>(value: T | null | undefined): T {
-  if (value === null || value === undefined) throw new Error("the test expects a value here");
+export function known<T>(value: T | null | undefined, what = "a value"): T {
+  if (value === null || value === undefined) throw new Error(`the test expects ${what} here`);
   return value;
 }
