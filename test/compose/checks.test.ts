@@ -13,7 +13,6 @@ import { openLedger } from "../support/ledger.ts";
 import { xpubs } from "../support/merchants.ts";
 import { eachStore, testContext, whileBroken, type TestStore } from "../support/store/stores.ts";
 
-
 const newestPayment = "(SELECT MAX(id) FROM payments)";
 
 /** A store with something in every table that is checked: paid, partly paid and open invoices, a webhook and a review. */
@@ -22,10 +21,9 @@ async function openHouse(store: TestStore) {
   const shop = await openLedger(db, "ethereum");
   const { chain, market } = await watchScripted(shop);
   const xpub = await shop.addWallet("ethereum", { xpub: xpubs.first });
-  const issue = (text = {}) => shop.create({ network: "ethereum", ...text });
-  const paid = await issue({ description: "A red hat" });
-  const part = await issue({ metadata: { channel: "web" } });
-  const open = await issue();
+  const paid = await shop.create({ description: "A red hat" });
+  const part = await shop.create({ metadata: { channel: "web" } });
+  const open = await shop.create();
   const shared = await shop.addWallet("ethereum", { address: `0x${"7".repeat(40)}` });
   const severalAt = (walletId: typeof shared.id) =>
     shop.create({

@@ -197,13 +197,13 @@ export function openDesk(store: TestStore, settings: Readonly<Record<string, str
     read: ({ id }: Json) => counter.get(merchant, `/invoices/${String(id)}`),
     post: (path: string, body?: unknown) => counter.post(merchant, path, body),
     /** Pays tokens to the address and mines blocks. Returns the transaction's hash. */
-    async pay(amount: unknown, blocks = 3) {
+    pay: async (amount: unknown, blocks = 3) => {
       const hash = await counter.pay(address, usdt(amount));
       await counter.mine(blocks);
       return hash;
     },
     /** Returns the newest transfer in the inbox; null if it is empty. */
-    async inboxed(): Promise<Json | null> {
+    inboxed: async (): Promise<Json | null> => {
       const [newest] = await counter.list(merchant, "/transfers?status=unmatched");
       return newest ?? null;
     },

@@ -34,7 +34,7 @@ import { createWallet } from "../../src/features/wallets/wallets.ts";
 import { hooks } from "../../src/hooks.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
-import { createIds, type Id } from "../../src/kernel/id.ts";
+import type { Id } from "../../src/kernel/id.ts";
 import {
   numbered,
   type Address,
@@ -47,14 +47,14 @@ import {
   networkState,
   stateTable,
   type NetworkState,
+  type NetworkStateRow,
 } from "../../src/platform/chain/state/network-state.ts";
 import type { ConfiguredNetwork } from "../../src/platform/config/config.ts";
 import type { Database, Reader, Tx } from "../../src/platform/database/database.ts";
 import { events } from "../../src/platform/events/outbox.ts";
 import { noRates } from "../../src/platform/rates/plan.ts";
-import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { usdt } from "./amounts.ts";
-import { appOf, testConfig } from "./context.ts";
+import { appOf, newIds, testConfig } from "./context.ts";
 import { addOrganization, testNetworks, xpubOf } from "./merchants.ts";
 import { testContext } from "./store/stores.ts";
 
@@ -65,7 +65,7 @@ import { testContext } from "./store/stores.ts";
 export async function openLedger(db: Database, ...enabled: readonly string[]) {
   let now = 1_800_000_000_000;
   const clock = { now: () => now };
-  const ids = createIds(systemRandom);
+  const ids = newIds();
   const networks = testNetworks(...enabled);
   let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>
     Promise.resolve();
@@ -106,22 +106,9 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
     tipTime = now,
     finalHeight = tipHeight,
   ): Promise<NetworkState> {
-    const state = {
-      network,
-      chainId: networks.get(network)?.chainId ?? 1,
-      cursorHeight: finalHeight,
-      cursorHash: "00".repeat(32),
-      cursorTime: tipTime,
-      tipHeight,
-      tipHash: "00".repeat(32),
-      tipTime,
-      tipSeenAt: now,
-      headHeight: tipHeight,
-      scannedAt: now,
-      usualLagMs: 0,
-      disabledTokens: [],
-      version: 1,
-    };
+    const chainId = networks.get(network)?.chainId ?? 1;
+    const changes = { chainId, cursorHeight: finalHeight, cursorTime: tipTime, tipTime };
+    const state = stateOf(network, tipHeight, now, changes);
     await db.write(testContext, async (tx) => {
       const { network: _, ...set } = state;
       const changed = await tx.update(stateTable, set, "WHERE network = $1", [network]);
@@ -191,12 +178,13 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
         reserveWalletIds,
       }),
     addCustomer: () => createCustomer(appNow(), testContext, organizationId, { name: "Bo" }),
+    /** Creates an invoice, by default for 25.00 USD in USDT on the first network. */
     create: async (input: Partial<Parameters<typeof createInvoice>[3]> = {}) => {
       const made = await createInvoice(appNow(), testContext, organizationId, {
         amount: "25.00",
         settlementCurrency: "USD",
         tokenSymbol: "USDT",
-        network: "tron",
+        network: enabled[0],
         ...input,
       });
       return made.invoice;
@@ -405,10 +393,10 @@ export async function openBook(db: Database, ...enabled: readonly string[]) {
     },
     /** Issues an invoice, by default for 10.00 USDT at an address of its own, which takes any amount. */
     issue: (input: Parameters<typeof ledger.create>[0] = {}) =>
-      ledger.create({ amount: "10.00", network: "ethereum", walletId: wallet.id, ...input }),
+      ledger.create({ amount: "10.00", walletId: wallet.id, ...input }),
     /** Issues an invoice, by default for 10.00 USDT, at the shared address, where its amount identifies its payment. */
     issueShared: (input: Parameters<typeof ledger.create>[0] = {}) =>
-      ledger.create({ amount: "10.00", network: "ethereum", walletId: shared.id, ...input }),
+      ledger.create({ amount: "10.00", walletId: shared.id, ...input }),
     cancel: (invoice: InvoiceView) =>
       cancelInvoice(ledger.app, testContext, organizationId, invoice.id),
     /** Pays amounts to an invoice, a transaction each, and confirms them. */
@@ -471,6 +459,32 @@ export async function openBook(db: Database, ...enabled: readonly string[]) {
 }
 
 export type Book = Awaited<ReturnType<typeof openBook>>;
+
+/** Returns the state of a network whose newest block was read at a time, and is final. */
+export function stateOf(
+  network: string,
+  tipHeight: number,
+  at: Instant,
+  changes: Partial<NetworkStateRow> = {},
+): NetworkStateRow {
+  return {
+    network,
+    chainId: 1,
+    cursorHeight: tipHeight,
+    cursorHash: "00".repeat(32),
+    cursorTime: at,
+    tipHeight,
+    tipHash: "00".repeat(32),
+    tipTime: at,
+    tipSeenAt: at,
+    headHeight: tipHeight,
+    scannedAt: at,
+    usualLagMs: 0,
+    disabledTokens: [],
+    version: 1,
+    ...changes,
+  };
+}
 
 /** Returns the problem with which work was refused. */
 export async function refusal(work: Promise<unknown>): Promise<Problem> {

@@ -17,9 +17,9 @@ import { xpubs } from "../../support/merchants.ts";
 import { openLedger, type Ledger } from "../../support/ledger.ts";
 import {
   blockMs,
-  type WatchedLedger,
   transferTo,
   watchScripted,
+  type WatchedLedger,
 } from "../../support/watched-ledger.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import type { ScriptedChain } from "../payments/watcher/scripted-chain.ts";
@@ -36,8 +36,6 @@ eachStore("Figures of a shop", (store) => {
     await shop.addWallet("ethereum", { xpub: xpubs.first });
   });
 
-  const issue = (input: Parameters<Ledger["create"]>[0] = {}) =>
-    shop.create({ network: "ethereum", ...input });
   function pay(invoice: InvoiceView, whole: number): void {
     chain.mine([transferTo(shop, invoice, usdt(whole), invoice.id)]);
     shop.advance(blockMs);
@@ -66,7 +64,7 @@ eachStore("Figures of a shop", (store) => {
   const settle = () => rollUpAll(shop.db, testContext);
 
   it("count an invoice once it is issued, and a draft separately", async () => {
-    const draft = await issue({ draft: true, amount: "10.00" });
+    const draft = await shop.create({ draft: true, amount: "10.00" });
     expect(await statuses()).to.deep.equal({ draft: "1 × 10.00" });
     expect(await summary()).to.include({ invoiceCount: 0, outstandingAmount: "0.00" });
     const update = (changes: Parameters<typeof updateInvoice>[4]) =>
@@ -82,7 +80,7 @@ eachStore("Figures of a shop", (store) => {
   });
 
   it("add confirmed payments, and remove those that a reorganization reverts", async () => {
-    const invoice = await issue();
+    const invoice = await shop.create();
     const untouched = await summary();
     expect(untouched).to.deep.equal({
       processedVolume: "0.00",
@@ -121,7 +119,10 @@ eachStore("Figures of a shop", (store) => {
   });
 
   it("report the outstanding amount without expired invoices", async () => {
-    const [partly] = [await issue({ amount: "30.00" }), await issue({ amount: "7.00" })];
+    const [partly] = [
+      await shop.create({ amount: "30.00" }),
+      await shop.create({ amount: "7.00" }),
+    ];
     pay(partly, 10);
     await confirm();
     expect(await summary()).to.deep.equal({

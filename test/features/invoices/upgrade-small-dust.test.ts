@@ -7,9 +7,9 @@ import { xpubOf } from "../../support/merchants.ts";
 import { toVersion40 } from "../../support/store/earlier-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import {
+  openOptionsCounter,
   type Json,
   type Merchant,
-  openOptionsCounter,
   type OptionsCounter,
 } from "../../support/counter.ts";
 

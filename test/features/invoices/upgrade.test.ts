@@ -9,7 +9,7 @@ import { expectSound } from "../../support/store/expect-store-is-consistent.ts";
 import { toVersion40 } from "../../support/store/earlier-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { usdt } from "../../support/amounts.ts";
-import { type Json, openDesk } from "../../support/counter.ts";
+import { openDesk, type Json } from "../../support/counter.ts";
 
 /** Takes the changes of the schema after version 36 back, with what they stored. */
 const toVersion36 = [

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { formatUnits } from "../../../src/kernel/money/ratio.ts";
 import { expectDigits, usdt } from "../../support/amounts.ts";
-import { type Json, openDesk } from "../../support/counter.ts";
+import { openDesk, type Json } from "../../support/counter.ts";
 import { eachStore } from "../../support/store/stores.ts";
 
 eachStore("Payment of exactly the remaining amount", (store) => {

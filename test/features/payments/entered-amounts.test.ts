@@ -4,7 +4,7 @@ import { holds } from "../../../src/features/invoices/table.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { expectDigits, usdt } from "../../support/amounts.ts";
-import { type Json, openDesk, suggestedFor } from "../../support/counter.ts";
+import { openDesk, suggestedFor, type Json } from "../../support/counter.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };

@@ -1,8 +1,10 @@
 // Amounts that payers can send, and shortfalls that they cannot: USDT has 6 decimals here and a dust of 0.01.
 import { expect } from "chai";
+import { known } from "../../support/ledger.ts";
+import { findToken } from "../../../src/platform/chain/networks.ts";
 import { expectStatus } from "../../support/app.ts";
 import { expectDigits, usdt } from "../../support/amounts.ts";
-import { type Json, openDesk, suggestedFor } from "../../support/counter.ts";
+import { openDesk, suggestedFor, type Json } from "../../support/counter.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { paymentChecks } from "../../../src/features/payments/ledger/checks.ts";
 import { payments } from "../../../src/features/payments/table.ts";
@@ -206,9 +208,7 @@ eachStore("An amount that a live invoice asks for", (store) => {
   const { issue, read, post, pay, inboxed } = shop;
   const sandboxToken = () => {
     const { enabled } = shop.counter.app.app.networks;
-    const found = enabled.get("sandbox")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (found === undefined) throw new Error("the sandbox has no USDT");
-    return found;
+    return known(findToken(known(enabled.get("sandbox")), "USDT"));
   };
   /** Starts the watcher with another dust, as an operator does. */
   const setDust = (dust: string) => Object.assign(sandboxToken(), { dust: usdt(dust) });

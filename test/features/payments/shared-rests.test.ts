@@ -5,10 +5,10 @@ import { day } from "../../../src/kernel/clock.ts";
 import { eachStore } from "../../support/store/stores.ts";
 import {
   openOptionsCounter,
-  type OptionsCounter,
+  suggestedFor,
   type Json,
   type Merchant,
-  suggestedFor,
+  type OptionsCounter,
 } from "../../support/counter.ts";
 
 eachStore("A rest that another invoice asks for too", (store) => {

@@ -8,12 +8,12 @@ import { checkSigned, type Verified } from "../../../src/features/receipts/signe
 import type { ConfiguredNetwork } from "../../../src/platform/config/config.ts";
 import { appOf } from "../../support/context.ts";
 import {
+  known,
+  networkOf,
+  openBook,
   openLedger,
   refusal,
   type Ledger,
-  known,
-  openBook,
-  networkOf,
 } from "../../support/ledger.ts";
 import { serverSecret } from "../../support/secret.ts";
 import { anyStore } from "../../support/store/stores.ts";

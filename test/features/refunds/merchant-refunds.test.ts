@@ -2,7 +2,7 @@ import { usdt } from "../../support/amounts.ts";
 import { expect } from "chai";
 import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { refusal, known, newHash, openBook, type Book } from "../../support/ledger.ts";
+import { known, newHash, openBook, refusal, type Book } from "../../support/ledger.ts";
 import { anyStore } from "../../support/store/stores.ts";
 
 anyStore("A refund that the merchant records", (store) => {

@@ -11,12 +11,12 @@ import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import { refunds } from "../../../src/features/refunds/store.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import {
-  refusal,
   blocks,
   known,
   newAddress,
   newHash,
   openBook,
+  refusal,
   type Book,
 } from "../../support/ledger.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";

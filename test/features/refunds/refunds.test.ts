@@ -8,7 +8,7 @@ import { events } from "../../../src/platform/events/outbox.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { usdt } from "../../support/amounts.ts";
-import { type Json, finalBlocks, openDesk } from "../../support/counter.ts";
+import { finalBlocks, openDesk, type Json } from "../../support/counter.ts";
 import { xpubOf } from "../../support/merchants.ts";
 
 const sumOf = (invoice: Json, more: number) => (Number(invoice["payableAmount"]) + more).toFixed(6);

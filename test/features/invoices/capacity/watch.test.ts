@@ -7,7 +7,7 @@ import { createRelay, type Subscriber } from "../../../../src/platform/events/ou
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { type Json, openDesk } from "../../../support/counter.ts";
+import { openDesk, type Json } from "../../../support/counter.ts";
 
 /** Long enough that a day later only canceled invoices have ended. */
 const lasting = { expiresInSeconds: 172_800 };

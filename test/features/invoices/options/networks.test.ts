@@ -5,13 +5,13 @@ import { type InvoiceView, presentInvoice } from "../../../../src/features/invoi
 import { submitClaim } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
-import { openLedger, type Ledger, known } from "../../../support/ledger.ts";
+import { known, openLedger, type Ledger } from "../../../support/ledger.ts";
 import {
-  watch,
-  type WatchedLedger,
   blockMs,
   transferTo,
+  watch,
   watchScripted,
+  type WatchedLedger,
 } from "../../../support/watched-ledger.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";

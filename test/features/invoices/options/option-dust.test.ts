@@ -4,9 +4,9 @@ import { expectStatus } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 import {
+  openOptionsCounter,
   type Json,
   type Merchant,
-  openOptionsCounter,
   type OptionsCounter,
 } from "../../../support/counter.ts";
 

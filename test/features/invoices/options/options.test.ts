@@ -8,9 +8,9 @@ import { networkState, stateTable } from "../../../../src/platform/chain/state/n
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import {
+  openOptionsCounter,
   type Json,
   type Merchant,
-  openOptionsCounter,
   type OptionsCounter,
 } from "../../../support/counter.ts";
 

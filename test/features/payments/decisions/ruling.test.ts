@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { transfers } from "../../../../src/features/payments/table.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { finalBlocks, type Json, openDesk } from "../../../support/counter.ts";
+import { finalBlocks, openDesk, type Json } from "../../../support/counter.ts";
 
 anyStore("A decision about a payment", (store) => {
   const shop = openDesk(store);

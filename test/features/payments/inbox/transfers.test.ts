@@ -3,7 +3,7 @@ import { listClaims } from "../../../../src/features/payments/inbox/transfers.ts
 import type { Id } from "../../../../src/kernel/id.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import { type Json, openDesk } from "../../../support/counter.ts";
+import { openDesk, type Json } from "../../../support/counter.ts";
 
 anyStore("The transactions that payers submitted", (store) => {
   const shop = openDesk(store);

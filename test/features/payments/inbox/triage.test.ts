@@ -7,7 +7,7 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../../../support/amounts.ts";
-import { type Json, openDesk } from "../../../support/counter.ts";
+import { openDesk, type Json } from "../../../support/counter.ts";
 
 anyStore("The questions about transfers in the inbox", (store) => {
   const shop = openDesk(store);

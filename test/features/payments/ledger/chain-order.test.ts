@@ -10,11 +10,11 @@ import { usdt } from "../../../support/amounts.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import {
-  watch,
-  type WatchedLedger,
   blockMs,
   transferTo,
+  watch,
   watchScripted,
+  type WatchedLedger,
 } from "../../../support/watched-ledger.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
@@ -44,8 +44,6 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     chain.mine([transferTo(shop, invoice, amount ?? 0n, `payment ${String(sent)}`)]);
     shop.advance(blockMs);
   }
-  const issue = (input: Parameters<Ledger["create"]>[0] = {}) =>
-    shop.create({ network: "ethereum", ...input });
   const statusOf = async (invoice: InvoiceView) => (await market.read(invoice)).status;
   const waiting = async () =>
     (await shop.db.find(transfers, "ORDER BY id")).map(({ waitingReason }) => waitingReason);
@@ -65,7 +63,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
       it(`count for a new invoice at ${place} when the times are ${String(lag)} minutes old`, async () => {
         await open(lag * minute);
         await shop.addWallet("ethereum", receiver);
-        const invoice = await issue();
+        const invoice = await shop.create();
         pay(invoice, invoice.payableAmount);
         await market.look();
         expect(await statusOf(invoice)).to.equal("confirming");
@@ -75,7 +73,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
   it("count after a restart", async () => {
     await shop.addWallet("ethereum", { address: shared });
-    const invoice = await issue();
+    const invoice = await shop.create();
     market = watch(shop, "ethereum", chain.client);
     // The lease of the process that ended.
     shop.advance(2 * minute);
@@ -86,7 +84,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
   it("count when another server reads the network, whose provider has the same blocks", async () => {
     await shop.addWallet("ethereum", { address: shared });
-    const invoice = await issue();
+    const invoice = await shop.create();
     market = watch(shop, "ethereum", chain.provider("another server"));
     // The lease of the first server ends.
     shop.advance(2 * minute);
@@ -98,11 +96,11 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("do not count for an invoice if they were recorded before it, even if a reorganization then puts them above the mark", async () => {
     await shop.addWallet("ethereum", { address: shared });
     // An address is watched, and its transfers are recorded, while an invoice can be paid there.
-    const first = await issue({ amount: "30.00" });
+    const first = await shop.create({ amount: "30.00" });
     pay(first, usdt("25"));
     await market.look();
     shop.advance(second);
-    const invoice = await issue();
+    const invoice = await shop.create();
     expect(invoice.payableAmount).to.equal(usdt("25"));
     const [recorded] = await shop.db.find(transfers, "ORDER BY id");
     expect(recorded?.createdAt).to.be.below((await lastHold()).startsAt);
@@ -129,7 +127,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     const wallet = await shop.addWallet("ethereum", { address: shared });
     pay({ walletAddress: shared }, usdt("25"));
     await market.look();
-    const invoice = await issue({ walletId: wallet.id });
+    const invoice = await shop.create({ walletId: wallet.id });
     expect(invoice.payableAmount).to.equal(usdt("25"));
     await market.look();
     const found = await shop.db.find(transfers, "ORDER BY id");
@@ -141,7 +139,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
   it("stay with their invoice wherever a reorganization puts them", async () => {
     await shop.addWallet("ethereum", { address: shared });
-    const invoice = await issue();
+    const invoice = await shop.create();
     pay(invoice, invoice.payableAmount);
     await market.look();
     chain.rollback(3);
@@ -194,12 +192,12 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     const reissue = async () => {
       const [wallet] = await shop.db.find(wallets, "");
       if (wallet === undefined) throw new Error("there is no wallet");
-      invoice = await issue({ walletId: wallet.id, amount: "26.00" });
+      invoice = await shop.create({ walletId: wallet.id, amount: "26.00" });
     };
     for (const [name, make] of cases) {
       it(`wait at a shared address if ${name}`, async () => {
         const wallet = await shop.addWallet("ethereum", { address: shared });
-        invoice = await issue({ walletId: wallet.id });
+        invoice = await shop.create({ walletId: wallet.id });
         await make();
         pay(invoice, invoice.payableAmount);
         chain.mine([], 3);
@@ -210,7 +208,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
       it(`count at an address that no invoice had before if ${name}`, async () => {
         const wallet = await shop.addWallet("ethereum", { xpub: xpubs.first });
-        invoice = await issue({ walletId: wallet.id });
+        invoice = await shop.create({ walletId: wallet.id });
         await make();
         pay(invoice, invoice.payableAmount);
         chain.mine([], 3);
@@ -221,7 +219,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
     it("wait at an address that an invoice had before", async () => {
       const wallet = await shop.addWallet("ethereum", { xpub: xpubs.first });
-      invoice = await issue({ walletId: wallet.id });
+      invoice = await shop.create({ walletId: wallet.id });
       await changeHolds({ isMarkRecent: false, isNewAddress: false });
       pay(invoice, invoice.payableAmount);
       await market.look();
@@ -231,7 +229,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     it("count if their time is after the invoice", async () => {
       await open(0);
       const wallet = await shop.addWallet("ethereum", { address: shared });
-      invoice = await issue({ walletId: wallet.id });
+      invoice = await shop.create({ walletId: wallet.id });
       await changeHolds({ isMarkRecent: false });
       pay(invoice, invoice.payableAmount);
       await market.look();
@@ -251,7 +249,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
         chain.faults.lag = block + 1;
         await market.look();
       }
-      return issue();
+      return shop.create();
     })();
     expect(invoice.payableAmount).to.equal(usdt("25"));
     chain.faults.lag = 0;
@@ -285,7 +283,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
   it("are in time until a block has a time after the deadline", async () => {
     await shop.addWallet("ethereum", { address: shared });
-    const invoice = await issue({ expiresInSeconds: 300 });
+    const invoice = await shop.create({ expiresInSeconds: 300 });
     shop.advance(10 * minute);
     pay(invoice, invoice.payableAmount);
     await market.look();
@@ -295,7 +293,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("are not certain after a scan that is older than three polls, or behind the chain", async () => {
     await shop.addWallet("ethereum", { address: shared });
     const recent = async () => {
-      await issue();
+      await shop.create();
       return (await shop.db.find(holds, "ORDER BY id")).at(-1)?.isMarkRecent;
     };
     expect(await recent()).to.equal(true);

@@ -8,9 +8,9 @@ import { xpubs } from "../../../support/merchants.ts";
 import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import {
   blockMs,
-  type WatchedLedger,
   transferTo,
   watchScripted,
+  type WatchedLedger,
 } from "../../../support/watched-ledger.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -34,14 +34,12 @@ eachStore("Invoices that are paid", (store) => {
     chain.mine([transferTo(shop, invoice, usdt(amount), transaction)]);
     shop.advance(blockMs);
   }
-  const issue = (input: Parameters<Ledger["create"]>[0] = {}) =>
-    shop.create({ network: "ethereum", ...input });
   const addWallet = () => shop.addWallet("ethereum", { address });
   const addKey = () => shop.addWallet("ethereum", { xpub: xpubs.first });
 
   it("go from open through confirming to paid, and emit one event per step", async () => {
     await addWallet();
-    const invoice = await issue();
+    const invoice = await shop.create();
     pay(invoice, "25");
     await market.look();
     expect(await market.read(invoice)).to.deep.include({
@@ -82,8 +80,8 @@ eachStore("Invoices that are paid", (store) => {
 
   it("are identified by their amounts on a shared address", async () => {
     await addWallet();
-    const one = await issue();
-    const other = await issue();
+    const one = await shop.create();
+    const other = await shop.create();
     expect(other.payableAmount).not.to.equal(one.payableAmount);
     pay(other, presentInvoice(other).payableAmount ?? "");
     pay(one, "24.5", "wrong amount");
@@ -99,7 +97,7 @@ eachStore("Invoices that are paid", (store) => {
 
   it("accept partial payments and the rest on an exclusive address", async () => {
     await addKey();
-    const invoice = await issue();
+    const invoice = await shop.create();
     pay(invoice, "10");
     await market.look();
     expect(await market.read(invoice)).to.include({
@@ -118,7 +116,7 @@ eachStore("Invoices that are paid", (store) => {
 
   it("lose a payment that a reorganization removes, even when paid, and get it back", async () => {
     await addWallet();
-    const invoice = await issue();
+    const invoice = await shop.create();
     pay(invoice, "25");
     chain.mine([], 11);
     await market.look();
@@ -150,7 +148,7 @@ eachStore("Invoices that are paid", (store) => {
 
   it("expire by the chain's time, and count late payments", async () => {
     await addWallet();
-    const invoice = await issue({ expiresInSeconds: 300 });
+    const invoice = await shop.create({ expiresInSeconds: 300 });
     shop.advance(10 * minute);
     await market.look();
     // No block has reached that time yet.
@@ -166,7 +164,7 @@ eachStore("Invoices that are paid", (store) => {
 
   it("leave payments to the merchant's review when they were canceled", async () => {
     await addWallet();
-    const invoice = await issue();
+    const invoice = await shop.create();
     await cancelInvoice(shop.app, testContext, shop.organizationId, invoice.id);
     pay(invoice, "25");
     chain.mine([], 11);
@@ -181,7 +179,7 @@ eachStore("Invoices that are paid", (store) => {
       await addKey();
       const invoices = [];
       for (let made = 0; made < 5; made += 1) {
-        const invoice = await issue();
+        const invoice = await shop.create();
         invoices.push(invoice);
         pay(invoice, "25", `payment ${String(made)}`);
       }

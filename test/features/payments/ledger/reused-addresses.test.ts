@@ -8,8 +8,8 @@ import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../../../support/amounts.ts";
 import {
-  suggestedFor,
   openCounter,
+  suggestedFor,
   type Counter,
   type Json,
   type Merchant,

@@ -5,7 +5,7 @@ import { lockRefundable } from "../../../../src/features/payments/refundable.ts"
 import { rejectPayment } from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { refusal, blocks, known, openBook, type Book } from "../../../support/ledger.ts";
+import { blocks, known, openBook, refusal, type Book } from "../../../support/ledger.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
 anyStore("A payment that is refunded", (store) => {

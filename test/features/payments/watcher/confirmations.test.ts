@@ -14,7 +14,7 @@ import type { Network } from "../../../../src/platform/chain/networks.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { networkState, replaceState } from "../../../../src/platform/chain/state/network-state.ts";
 import { openLedger, type Ledger } from "../../../support/ledger.ts";
-import { watch, addNetwork, readingParts } from "../../../support/watched-ledger.ts";
+import { addNetwork, readingParts, watch } from "../../../support/watched-ledger.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
