@@ -4,39 +4,26 @@ import { expect } from "chai";
 import { billingChecks } from "../../src/features/billing/checks.ts";
 import { transfers } from "../../src/features/payments/table.ts";
 import { storeChecks, verifyStore } from "../../src/compose/checks.ts";
-import { second } from "../../src/kernel/clock.ts";
-import { parseAddress } from "../../src/platform/chain/evm/addresses.ts";
+import { usdt } from "../support/amounts.ts";
+import { blockMs, transferTo, watchScripted } from "../support/watched-ledger.ts";
 import { auditKey } from "../support/secret.ts";
 import { sealAll } from "../../src/platform/audit/head.ts";
 import type { Reader, Tx } from "../../src/platform/database/database.ts";
-import { openMarket } from "../features/payments/ledger/paid-invoice-fixture.ts";
-import { scriptChain } from "../features/payments/watcher/scripted-chain.ts";
+import { openLedger } from "../support/ledger.ts";
 import { xpubs } from "../support/merchants.ts";
-import { openShop } from "../support/invoice-services-fixture.ts";
 import { eachStore, testContext, whileBroken, type TestStore } from "../support/store/stores.ts";
-
-const blockMs = 12 * second;
 
 const newestPayment = "(SELECT MAX(id) FROM payments)";
 
 /** A store with something in every table that is checked: paid, partly paid and open invoices, a webhook and a review. */
 async function openHouse(store: TestStore) {
   const db = await store.open();
-  const shop = await openShop(db, "ethereum");
-  const startAt = shop.now() - 200 * blockMs;
-  const chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
-  chain.mine([], 199);
-  const market = openMarket(shop, "ethereum", chain.client);
-  await market.look();
-  const contract = shop.networks
-    .get("ethereum")
-    ?.tokens.find(({ symbol }) => symbol === "USDT")?.contract;
-  if (contract === undefined) throw new Error("the token is gone");
+  const shop = await openLedger(db, "ethereum");
+  const { chain, market } = await watchScripted(shop);
   const xpub = await shop.addWallet("ethereum", { xpub: xpubs.first });
-  const issue = (text = {}) => shop.create({ network: "ethereum", ...text });
-  const paid = await issue({ description: "A red hat" });
-  const part = await issue({ metadata: { channel: "web" } });
-  const open = await issue();
+  const paid = await shop.create({ description: "A red hat" });
+  const part = await shop.create({ metadata: { channel: "web" } });
+  const open = await shop.create();
   const shared = await shop.addWallet("ethereum", { address: `0x${"7".repeat(40)}` });
   const severalAt = (walletId: typeof shared.id) =>
     shop.create({
@@ -50,13 +37,8 @@ async function openHouse(store: TestStore) {
     });
   const several = await severalAt(shared.id);
   await severalAt(xpub.id);
-  const pay = (text: string | null, transaction: string, amount: bigint) => {
-    const to = parseAddress(text ?? "");
-    if (!to.ok) throw new Error("there is nowhere to pay to");
-    chain.mine([{ transaction, contract, to: to.address, amount }]);
-  };
-  pay(paid.walletAddress, "whole", 25_000_000n);
-  pay(part.walletAddress, "part", 10_000_000n);
+  chain.mine([transferTo(shop, paid, usdt(25), "whole")]);
+  chain.mine([transferTo(shop, part, usdt(10), "part")]);
   chain.mine([], 12);
   shop.advance(16 * blockMs);
   await market.look();

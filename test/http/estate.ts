@@ -4,15 +4,15 @@ import {
   playScenario,
 } from "../../src/features/payments/sandbox/sandbox.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/table.ts";
-import { finalBlocks } from "../features/refunds/desk.ts";
-import type { Id } from "../../src/kernel/id.ts";
-import { addInvoice } from "../features/billing/balances/balance-fixture.ts";
 import {
+  finalBlocks,
   openCounter,
   type Counter,
   type Json,
   type Merchant,
-} from "../features/payments/ledger/counter.ts";
+} from "../support/counter.ts";
+import type { Id } from "../../src/kernel/id.ts";
+import { addInvoice } from "../features/billing/balances/balance-fixture.ts";
 import type { Person, TestApp } from "../support/app.ts";
 import { colleague, keyOf } from "../support/roles-fixture.ts";
 import { platformAdmin } from "../support/platform.ts";

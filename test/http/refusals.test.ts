@@ -6,7 +6,7 @@ import { createPasswordReset, passwordsOf } from "../../src/features/auth/passwo
 import { addressGroups } from "../../src/http/client-address.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { plansFile } from "../features/billing/billing-fleet.ts";
-import { openCounter, type Counter, type Merchant } from "../features/payments/ledger/counter.ts";
+import { openCounter, type Counter, type Merchant } from "../support/counter.ts";
 import { expectStatus, password, register, type Answer, type Person } from "../support/app.ts";
 import { colleague } from "../support/roles-fixture.ts";
 import { xpubs } from "../support/merchants.ts";

@@ -1,31 +1,19 @@
-import { appOf } from "./context.ts";
-import { readFileSync } from "node:fs";
 import { HDKey } from "@scure/bip32";
 import { addOrganization as addOrganizationTo } from "../../src/features/organizations/organizations.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
 import type { Id, IdSource } from "../../src/kernel/id.ts";
-import { parseNetworks } from "../../src/platform/chain/network-table.ts";
-import type { Network } from "../../src/platform/chain/networks.ts";
 import type { ConfiguredNetwork, Networks } from "../../src/platform/config/config.ts";
 import type { Database } from "../../src/platform/database/database.ts";
+import { appOf, testConfig } from "./context.ts";
 import { testContext } from "./store/stores.ts";
 
-let shipped: ReadonlyMap<string, Network> | undefined;
-
-/** The shipped network table, read once. */
-function shippedNetworks(): ReadonlyMap<string, Network> {
-  const file = new URL("../../config/networks.yaml", import.meta.url);
-  const parsed = parseNetworks(readFileSync(file, "utf8"));
-  if (!parsed.ok) throw new Error("config/networks.yaml is wrong");
-  return new Map(parsed.value.map((network) => [network.id, network]));
-}
+const shipped = new Map(testConfig.knownNetworks.map((network) => [network.id, network]));
 
 /** Returns networks of the shipped table as if they were enabled. */
-export function testNetworks(...enabled: readonly string[]): Map<string, Network> {
-  const networks = (shipped ??= shippedNetworks());
+export function testNetworks(...enabled: readonly string[]): Map<string, ConfiguredNetwork> {
   return new Map(
     enabled.map((id) => {
-      const network = networks.get(id);
+      const network = shipped.get(id);
       if (network === undefined) throw new Error(`there is no network ${id}`);
       return [id, network];
     }),
@@ -34,7 +22,7 @@ export function testNetworks(...enabled: readonly string[]): Map<string, Network
 
 /** Returns networks of the shipped table as an app has them. */
 export function enabledNetworks(...ids: readonly string[]): Networks {
-  const enabled = testNetworks(...ids) as Map<string, ConfiguredNetwork>;
+  const enabled = testNetworks(...ids);
   return { enabled, known: enabled, enabledIds: ids };
 }
 

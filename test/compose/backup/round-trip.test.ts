@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { copyStore } from "../../../src/compose/backup/copy.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import { beginChain } from "../../../src/platform/audit/head.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { newestVersion } from "../../../src/platform/database/schema.ts";
@@ -12,10 +11,9 @@ import { openDatabase, type StoreOptions } from "../../../src/platform/database/
 import { applyMigrations } from "../../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 import { shapesOf, tablesAt } from "../../../src/platform/database/transfer/rows.ts";
-import { createJournal } from "../../../src/platform/journal.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { fingerprint } from "../../../src/platform/secrets/server-secret.ts";
+import { newJournal } from "../../support/context.ts";
 import { startApp } from "../../support/app.ts";
 import { auditKey, serverSecret } from "../../support/secret.ts";
 import { postgresUnavailableReason } from "../../support/store/postgres.ts";
@@ -186,7 +184,7 @@ eachStore("a backup", (store) => {
   it("contains every write that was acknowledged before it began, while others continue", async () => {
     const place = await store.place("migrated");
     const app = await startApp({ place });
-    const journal = createJournal({ ids: createIds(systemRandom), wake: () => undefined });
+    const journal = newJournal();
     const acknowledged: string[] = [];
     let isOver = false;
     const write = async (writer: number) => {

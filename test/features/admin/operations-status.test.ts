@@ -26,7 +26,7 @@ import { holds } from "../../../src/features/invoices/table.ts";
 import { encodeAmount, meta } from "../../../src/platform/database/schema/table.ts";
 import { everyMinute } from "../../../src/platform/jobs/cron-line.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
-import { unmarked } from "../../support/hold-marks.ts";
+import { unmarked } from "../../support/amounts.ts";
 
 interface Check {
   readonly status: string;

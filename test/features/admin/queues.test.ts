@@ -1,11 +1,8 @@
 import { expect } from "chai";
 import { appOf } from "../../support/context.ts";
 import { retryJob } from "../../../src/features/admin/queues.ts";
-import { createIds } from "../../../src/kernel/id.ts";
-import type { Background } from "../../../src/platform/jobs/background.ts";
 import { queueWorkerName } from "../../../src/platform/jobs/queue.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
@@ -13,12 +10,12 @@ const now = Date.UTC(2031, 0, 31);
 anyStore("a failed job", (store) => {
   it("waits again with all of its attempts once it is retried, and its worker wakes", async () => {
     const db = await store.open();
-    const ids = createIds(systemRandom);
     const woken: string[] = [];
-    const running = { wake: (worker: string) => void woken.push(worker) } as unknown as Background;
+    const wake = (worker: string) => void woken.push(worker);
+    const running = { wake, nudge: wake, lastTickAt: () => null };
     const app = appOf({ db, clock: { now: () => now }, running });
     const job = {
-      id: ids.next("job", now),
+      id: app.ids.next("job", now),
       queue: "billing" as const,
       name: "close the month",
       payload: {},

@@ -11,9 +11,9 @@ import type { InvoiceRow } from "../../../src/features/invoices/store.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { makeMeter, meterInvoice } from "../../../src/features/usage/meter.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
-import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
+import type { Id, IdSource } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { newIds } from "../../support/context.ts";
 import type { Unsound } from "../../support/store/expect-store-is-consistent.ts";
 import { testContext } from "../../support/store/stores.ts";
 
@@ -39,8 +39,8 @@ export const handWritten = {
 export function openBooks(db: Database) {
   // A new id source per id, because these rows are not in chronological order.
   const ids: IdSource = {
-    next: (kind, at) => createIds(systemRandom).next(kind, at),
-    unguessable: (prefix) => createIds(systemRandom).unguessable(prefix),
+    next: (kind, at) => newIds().next(kind, at),
+    unguessable: (prefix) => newIds().unguessable(prefix),
   };
   let transactions = 0;
 

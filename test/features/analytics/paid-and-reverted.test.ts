@@ -11,39 +11,33 @@ import {
 } from "../../../src/features/analytics/records.ts";
 import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
-import { hour, second } from "../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
+import { hour } from "../../../src/kernel/clock.ts";
+import { usdt } from "../../support/amounts.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../support/ledger.ts";
+import {
+  blockMs,
+  transferTo,
+  watchScripted,
+  type WatchedLedger,
+} from "../../support/watched-ledger.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openMarket, type Market } from "../payments/ledger/paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "../payments/watcher/scripted-chain.ts";
+import type { ScriptedChain } from "../payments/watcher/scripted-chain.ts";
 
-const blockMs = 12 * second;
 const required = 12;
 
 eachStore("Figures of a shop", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   let chain: ScriptedChain;
-  let market: Market;
+  let market: WatchedLedger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "ethereum");
-    const startAt = shop.now() - 200 * blockMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 60, chainId: 1 });
-    chain.mine([], 199);
-    market = openMarket(shop, "ethereum", chain.client);
-    await market.look();
+    shop = await openLedger(await store.open(), "ethereum");
+    ({ chain, market } = await watchScripted(shop, "ethereum", { finalityLag: 60 }));
     await shop.addWallet("ethereum", { xpub: xpubs.first });
   });
 
-  const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
-    shop.create({ network: "ethereum", ...input });
   function pay(invoice: InvoiceView, whole: number): void {
-    const to = parseAddress(invoice.walletAddress ?? "");
-    const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (!to.ok || usdt === undefined) throw new Error("there is nowhere to pay to");
-    const amount = BigInt(whole) * 1_000_000n;
-    chain.mine([{ transaction: invoice.id, contract: usdt.contract, to: to.address, amount }]);
+    chain.mine([transferTo(shop, invoice, usdt(whole), invoice.id)]);
     shop.advance(blockMs);
   }
   async function confirm(): Promise<void> {
@@ -70,7 +64,7 @@ eachStore("Figures of a shop", (store) => {
   const settle = () => rollUpAll(shop.db, testContext);
 
   it("count an invoice once it is issued, and a draft separately", async () => {
-    const draft = await issue({ draft: true, amount: "10.00" });
+    const draft = await shop.create({ draft: true, amount: "10.00" });
     expect(await statuses()).to.deep.equal({ draft: "1 × 10.00" });
     expect(await summary()).to.include({ invoiceCount: 0, outstandingAmount: "0.00" });
     const update = (changes: Parameters<typeof updateInvoice>[4]) =>
@@ -86,7 +80,7 @@ eachStore("Figures of a shop", (store) => {
   });
 
   it("add confirmed payments, and remove those that a reorganization reverts", async () => {
-    const invoice = await issue();
+    const invoice = await shop.create();
     const untouched = await summary();
     expect(untouched).to.deep.equal({
       processedVolume: "0.00",
@@ -125,7 +119,10 @@ eachStore("Figures of a shop", (store) => {
   });
 
   it("report the outstanding amount without expired invoices", async () => {
-    const [partly] = [await issue({ amount: "30.00" }), await issue({ amount: "7.00" })];
+    const [partly] = [
+      await shop.create({ amount: "30.00" }),
+      await shop.create({ amount: "7.00" }),
+    ];
     pay(partly, 10);
     await confirm();
     expect(await summary()).to.deep.equal({

@@ -11,19 +11,17 @@ import { apiKeys, restoredKeys } from "../../../src/features/api-keys/store.ts";
 import { organizations } from "../../../src/features/organizations/store.ts";
 import type { Actor } from "../../../src/kernel/actor.ts";
 import { hour, minute, toIso } from "../../../src/kernel/clock.ts";
-import { createIds, type Id } from "../../../src/kernel/id.ts";
+import type { Id } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { networksOf } from "../../../src/platform/config/config.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { stillClock } from "../../support/app.ts";
-import { appOf } from "../../support/context.ts";
-import { addOrganization } from "../../support/merchants.ts";
+import { appOf, newIds } from "../../support/context.ts";
+import { addOrganization, enabledNetworks } from "../../support/merchants.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 const start = Date.UTC(2031, 0, 31);
 
 anyStore("the keys of a store", (store) => {
-  const ids = createIds(systemRandom);
+  const ids = newIds();
   let clock: ReturnType<typeof stillClock>;
   let db: Database;
   let shop: Id<"organization">;
@@ -33,8 +31,7 @@ anyStore("the keys of a store", (store) => {
     clock = stillClock(start);
     db = await store.open();
     shop = await addOrganization(db, ids, start);
-    const networks = networksOf({ networks: [], knownNetworks: [], unlisted: [] });
-    app = appOf({ db, clock, ids, networks });
+    app = appOf({ db, clock, ids, networks: enabledNetworks() });
   });
 
   const make = (expiresAt: number | null = null) =>

@@ -2,13 +2,11 @@
 import { expect } from "chai";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { roles } from "../../../src/http/declare/permissions.ts";
-import { systemActor } from "../../../src/kernel/actor.ts";
-import { minute, second, systemClock } from "../../../src/kernel/clock.ts";
-import { createIds, type Id } from "../../../src/kernel/id.ts";
+import { minute, second } from "../../../src/kernel/clock.ts";
+import type { Id } from "../../../src/kernel/id.ts";
 import { createSealer } from "../../../src/platform/audit/head.ts";
-import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
+import { appOf } from "../../support/context.ts";
 import {
   expectStatus,
   password,
@@ -293,12 +291,7 @@ eachStore("the sealing of the audit log", (store) => {
     const app = await startApp({ place: await store.place("migrated") });
     try {
       const { db } = app.app;
-      const leases = createLeases({
-        db,
-        clock: systemClock,
-        ids: createIds(systemRandom),
-        actor: systemActor("test"),
-      });
+      const { leases } = appOf({ db });
       const { everyMs } = createSealer({ db, key: auditKey, leases, context: testContext });
       expect(everyMs).to.be.at.most(second / 2);
       const { token, organizationId } = await register(app);

@@ -5,7 +5,6 @@ import { verifyAuditLog } from "../../../src/features/audit-logs/audit-logs.ts";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { createApp, type Program } from "../../../src/compose/app.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import {
   auditLogs,
   formatHead,
@@ -13,21 +12,20 @@ import {
   hashOf,
   parseHead,
 } from "../../../src/platform/audit/chain.ts";
-import { createJournal } from "../../../src/platform/journal.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
 import { loadConfig } from "../../../src/platform/config/load.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { meta } from "../../../src/platform/database/schema/table.ts";
 import { createLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { fingerprint, formerFingerprint } from "../../../src/platform/secrets/server-secret.ts";
+import { newJournal } from "../../support/context.ts";
 import { startApp } from "../../support/app.ts";
 import { auditKey, secret, serverSecret } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { everyHour } from "../../../src/platform/jobs/cron-line.ts";
 
-const journal = createJournal({ ids: createIds(systemRandom), wake: () => undefined });
+const journal = newJournal();
 
 function record(db: Database, count: number): Promise<unknown> {
   return db.write(testContext, (tx) => {

@@ -7,11 +7,11 @@ import { invitationKeptFor, pruneInvitations } from "../../../src/features/membe
 import { invitations, users } from "../../../src/features/members/store.ts";
 import { organizations } from "../../../src/features/organizations/store.ts";
 import { day } from "../../../src/kernel/clock.ts";
-import { createIds, type Id } from "../../../src/kernel/id.ts";
+import type { Id } from "../../../src/kernel/id.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { expectProblem } from "../../http/problem.ts";
+import { newIds } from "../../support/context.ts";
 import { password, register } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachServed } from "../../support/served.ts";
@@ -20,7 +20,7 @@ import { eachStore, testContext } from "../../support/store/stores.ts";
 const now = Date.UTC(2031, 0, 31);
 
 eachStore("the retention of login data", (store) => {
-  const ids = createIds(systemRandom);
+  const ids = newIds();
   const userId = ids.next("user", now);
   let db: Database;
   let tokens = 0;

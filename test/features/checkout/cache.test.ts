@@ -14,7 +14,7 @@ import {
   stateTable,
   type NetworkState,
 } from "../../../src/platform/chain/state/network-state.ts";
-import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../support/ledger.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 import { anInvoice, aPayment, aState, startOfTime } from "./lab.ts";
@@ -169,9 +169,9 @@ describe("checkouts that are shown", () => {
 });
 
 anyStore("kept checkouts", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open(), "tron", "ethereum");
+    shop = await openLedger(await store.open(), "tron", "ethereum");
     const addresses = {
       tron: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
       ethereum: `0x${"1".repeat(40)}`,

@@ -15,7 +15,7 @@ import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../payments/ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
 
 const callers = 64;
 const ids = createIds(systemRandom);

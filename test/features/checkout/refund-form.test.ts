@@ -9,7 +9,7 @@ import { invalidFields } from "../../../src/kernel/errors.ts";
 import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
 import { expectStatus } from "../../support/app.ts";
 import { anyStore } from "../../support/store/stores.ts";
-import { openDesk } from "../refunds/desk.ts";
+import { openDesk } from "../../support/counter.ts";
 import { aHash, aPayment, checkoutId, inUsdt, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
 

@@ -9,10 +9,9 @@ import {
   updateCustomer,
   type CustomerText,
 } from "../../../src/features/customers/customers.ts";
-import { createIds, type Id } from "../../../src/kernel/id.ts";
+import type { Id } from "../../../src/kernel/id.ts";
 import { searchQuery } from "../../../src/kernel/search.ts";
 import type { Database, Reader } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { appOf } from "../../support/context.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { anyStore, testContext, whileBroken } from "../../support/store/stores.ts";
@@ -43,16 +42,15 @@ describe("A query for customers", () => {
 });
 
 anyStore("The search for customers", (store) => {
-  const ids = createIds(systemRandom);
   let db: Database;
   let shop: Id<"organization">;
   let app: App;
   before(async () => {
     db = await store.open();
-    app = appOf({ db, clock: { now: () => at }, ids });
+    app = appOf({ db, clock: { now: () => at } });
   });
   beforeEach(async () => {
-    shop = await addOrganization(db, ids, at);
+    shop = await addOrganization(db, app.ids, at);
   });
 
   const add = async (name: string, email: string | null = null, owner = shop) =>
@@ -65,9 +63,9 @@ anyStore("The search for customers", (store) => {
     const other = await add("Hopper, Grace M.");
     const addressed = await add("Ada", "grace hopper@b.example");
     await add("Ada Hopper");
-    await add("Grace Hopper", null, await addOrganization(db, ids, at));
+    await add("Grace Hopper", null, await addOrganization(db, app.ids, at));
     expect(await search("grace hopper")).to.have.members([grace, other, addressed]);
-    const term = { organizationId: shop, term: "hopper", customerId: ids.next("customer", at) };
+    const term = { organizationId: shop, term: "hopper", customerId: app.ids.next("customer", at) };
     const found = await whileBroken(
       db,
       (tx) => tx.insert(customerTerms, term),

@@ -1,4 +1,4 @@
-import type { Json } from "../payments/ledger/counter.ts";
+import type { Json } from "../../support/counter.ts";
 
 interface Schema {
   readonly $ref?: string;

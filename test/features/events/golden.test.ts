@@ -19,12 +19,13 @@ import {
 import { linkLimits } from "../../../src/features/invoices/issuing/create.ts";
 import { delivererOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { fanOutEvents } from "../../../src/features/webhooks/delivery/fan-out.ts";
+import { usdt } from "../../support/amounts.ts";
 import { expectStatus, legalFields, register } from "../../support/app.ts";
 import { formatted } from "../../support/formatted.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { platformKey } from "../../support/platform.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../payments/ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
 import { bodyFaults, normalize, recordsByType, shapeOf, type Schemas } from "./golden-bodies.ts";
 
 /** Groups whose types have their golden bodies elsewhere, or none, each with its reason. */
@@ -39,8 +40,6 @@ const fileOf = (group: string) => new URL(`golden/${group}.json`, import.meta.ur
 const isWriting = process.env["TILL_GOLDEN"] === "write";
 type Bodies = Readonly<Record<string, Json>>;
 const golden = (group: string) => JSON.parse(readFileSync(fileOf(group), "utf8")) as Bodies;
-
-const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
 
 eachStore("the golden event bodies", (store) => {
   let counter: Counter;

@@ -5,10 +5,9 @@ import { holds } from "../../../src/features/invoices/table.ts";
 import type { RowOf, SqlValue } from "../../../src/platform/database/schema/table.ts";
 import type { Tx } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { peggedToken, stated } from "../../support/pegged-token.ts";
-import { openShop } from "../../support/invoice-services-fixture.ts";
+import { peggedToken, stated, unmarked } from "../../support/amounts.ts";
+import { openLedger } from "../../support/ledger.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { unmarked } from "../../support/hold-marks.ts";
 
 eachStore("Taking a hold", (store) => {
   // SQLite takes the order of joins from the statement, and leaves an explained statement open.
@@ -16,7 +15,7 @@ eachStore("Taking a hold", (store) => {
 
   it("never reads every hold, even if the database has no statistics of the table", async () => {
     const db = await store.open();
-    const shop = await openShop(db, "tron");
+    const shop = await openLedger(db, "tron");
     const { app } = shop;
     const { organizationId } = shop;
     const place = { organizationId, network: "tron", address: "1".repeat(40), token: "USDT" };
@@ -82,7 +81,7 @@ eachStore("Taking a hold", (store) => {
 
   it("leaves an amount to another transaction that has taken it since the search", async () => {
     const db = await store.open();
-    const shop = await openShop(db, "tron");
+    const shop = await openLedger(db, "tron");
     const { app } = shop;
     const { organizationId } = shop;
     const place = { organizationId, network: "tron", address: "1".repeat(40), token: "USDT" };

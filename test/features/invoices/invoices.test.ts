@@ -19,8 +19,8 @@ import { deriveAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { formatAddress } from "../../../src/platform/chain/tron/kind.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
-import { expectDigits } from "../../support/pegged-token.ts";
+import { openLedger, refusal, type Ledger } from "../../support/ledger.ts";
+import { expectDigits } from "../../support/amounts.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
@@ -30,9 +30,9 @@ const anything = () => undefined;
 
 eachStore("invoices", (store) => {
   const it = takeTurns(store);
-  let shop: Shop;
+  let shop: Ledger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "tron", "ethereum", "bsc");
+    shop = await openLedger(await store.open(), "tron", "ethereum", "bsc");
     await shop.scan("tron");
   });
   const told = async (id: string) => {

@@ -13,11 +13,11 @@ import { lockInvoices, type InvoiceRow } from "../../../src/features/invoices/st
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
+import { usdt } from "../../support/amounts.ts";
+import { openLedger, refusal, type Ledger } from "../../support/ledger.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
-const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
 
 eachStore("a managed invoice", (store) => {
   store.leavesUnsound({
@@ -25,10 +25,10 @@ eachStore("a managed invoice", (store) => {
     because: "the tests credit payments without transfers",
   });
 
-  let shop: Shop;
+  let shop: Ledger;
   let walletId: Id<"wallet">;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "tron", "ethereum");
+    shop = await openLedger(await store.open(), "tron", "ethereum");
     await shop.scan("tron");
     walletId = (await shop.addWallet("tron", { address })).id;
   });
@@ -74,7 +74,7 @@ eachStore("a managed invoice", (store) => {
     });
     expect(issued).to.include({ managedBy: "billing", expiresAt: shop.now() + 60 * day });
     const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [issued.id]);
-    expect(hold).to.include({ amount: tokens(49), endsAt: shop.now() + 67 * day });
+    expect(hold).to.include({ amount: usdt(49), endsAt: shop.now() + 67 * day });
   });
 
   it("is left out of all figures", async () => {
@@ -121,14 +121,14 @@ eachStore("a managed invoice", (store) => {
   it("reports each change of its status to its manager, in the same transaction", async () => {
     const issued = await issue();
     const plain = await shop.create();
-    await settle(issued.id, { seen: tokens(49), latestBlock: 999 });
-    await settle(plain.id, { seen: tokens(25), latestBlock: 999 });
+    await settle(issued.id, { seen: usdt(49), latestBlock: 999 });
+    await settle(plain.id, { seen: usdt(25), latestBlock: 999 });
     expect(shop.settledManaged.flat().map(({ id, status }) => [id, status])).to.deep.equal([
       [issued.id, "confirming"],
     ]);
     await settle(issued.id, {
-      seen: tokens(49),
-      confirmed: tokens(49),
+      seen: usdt(49),
+      confirmed: usdt(49),
       latestBlock: 999,
       completedAt: shop.now(),
     });
@@ -153,8 +153,8 @@ eachStore("a managed invoice", (store) => {
     const terms = await shop.db.write(testContext, (tx) => lockTerms(tx, [issued.id]));
     expect(terms.get(issued.id)).to.include({ managedBy: "billing", isCanceled: true });
     await settle(issued.id, {
-      seen: tokens(49),
-      confirmed: tokens(49),
+      seen: usdt(49),
+      confirmed: usdt(49),
       latestBlock: 999,
       isLate: true,
       completedAt: shop.now(),
@@ -164,7 +164,7 @@ eachStore("a managed invoice", (store) => {
 
   it("that is withdrawn counts the part that was paid before as late", async () => {
     const issued = await issue();
-    const part = { seen: tokens(20), confirmed: tokens(20), latestBlock: 999 };
+    const part = { seen: usdt(20), confirmed: usdt(20), latestBlock: 999 };
     await settle(issued.id, part);
     expect(await withdraw(issued.id)).to.equal(true);
     const withdrawn = await row(issued.id);
@@ -176,7 +176,7 @@ eachStore("a managed invoice", (store) => {
 
   it("that is paid cannot be withdrawn", async () => {
     const issued = await issue();
-    await settle(issued.id, { seen: tokens(49), confirmed: tokens(49), completedAt: shop.now() });
+    await settle(issued.id, { seen: usdt(49), confirmed: usdt(49), completedAt: shop.now() });
     expect(await withdraw(issued.id)).to.equal(false);
     expect(await row(issued.id)).to.include({ status: "paid", canceledAt: null });
   });

@@ -5,15 +5,14 @@ import { noPayments } from "../../../src/features/invoices/rules.ts";
 import { type InvoiceView, presentInvoice } from "../../../src/features/invoices/records.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
-import { expectDigits } from "../../support/pegged-token.ts";
+import { openLedger, type Ledger } from "../../support/ledger.ts";
+import { expectDigits, usdt } from "../../support/amounts.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
 const addresses = [
   "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8",
   "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL",
 ] as const;
-const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
 
 eachStore("The bare price", (store) => {
   const it = takeTurns(store);
@@ -22,10 +21,10 @@ eachStore("The bare price", (store) => {
     because: "the tests credit payments without transfers, and end holds directly in the store",
   });
 
-  let shop: Shop;
-  let first: Awaited<ReturnType<Shop["addWallet"]>>;
+  let shop: Ledger;
+  let first: Awaited<ReturnType<Ledger["addWallet"]>>;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "tron");
+    shop = await openLedger(await store.open(), "tron");
     await shop.scan("tron");
     first = await shop.addWallet("tron", { address: addresses[0] });
   });
@@ -50,48 +49,48 @@ eachStore("The bare price", (store) => {
     const second = await shop.addWallet("tron", { address: addresses[1] });
     await shop.create({ amount: "25.00", walletId: second.id });
     const { payableAmount } = await shop.create({ amount: "25.00", walletId: first.id });
-    expect(payableAmount).to.equal(tokens(25));
+    expect(payableAmount).to.equal(usdt(25));
   });
 
   it("is not given while a surcharged invoice of the band is live, although it is free", async () => {
     const { id } = await shop.create();
-    const second = expectDigits(await priced(), tokens(25));
+    const second = expectDigits(await priced(), usdt(25));
     await shop.db.write(testContext, (tx) =>
       tx.run("UPDATE holds SET released_at = $2 WHERE invoice_id = $1", [id, shop.now()]),
     );
-    expect(expectDigits(await priced(), tokens(25))).not.to.equal(second);
+    expect(expectDigits(await priced(), usdt(25))).not.to.equal(second);
   });
 
   it("is not given while the hold of a paid, expired or canceled invoice of the band is live", async () => {
     const paid = await shop.create();
-    await settle(paid, tokens(25));
-    expectDigits(await priced(), tokens(25));
+    await settle(paid, usdt(25));
+    expectDigits(await priced(), usdt(25));
     const canceled = await shop.create({ amount: "70.00" });
     await cancelInvoice(shop.app, testContext, shop.organizationId, canceled.id);
-    expectDigits(await priced("70.00"), tokens(70));
+    expectDigits(await priced("70.00"), usdt(70));
     shop.advance(9 * day);
     await sweep();
-    expect(await priced()).to.equal(tokens(25));
-    expect(await priced("70.00")).to.equal(tokens(70));
+    expect(await priced()).to.equal(usdt(25));
+    expect(await priced("70.00")).to.equal(usdt(70));
   });
 
   it("is not given if the band of another price covers it, from above or below", async () => {
-    expect(await priced("25.003412")).to.equal(tokens(25.003412));
-    expectDigits(await priced("25.00"), tokens(25));
-    expectDigits(await priced("25.01"), tokens(25.01));
+    expect(await priced("25.003412")).to.equal(usdt(25.003412));
+    expectDigits(await priced("25.00"), usdt(25));
+    expectDigits(await priced("25.01"), usdt(25.01));
     // A payer who rounds 39.996 up sends 40.00.
-    expect(await priced("39.996")).to.equal(tokens(39.996));
-    expectDigits(await priced("40.00"), tokens(40));
+    expect(await priced("39.996")).to.equal(usdt(39.996));
+    expectDigits(await priced("40.00"), usdt(40));
   });
 
   it("is not prevented by the invoice's own holds after a partial payment", async () => {
     const invoice = await shop.create();
-    await settle(invoice, tokens(0.1));
+    await settle(invoice, usdt(0.1));
     const read = async () =>
       presentInvoice(await getInvoice(shop.app, shop.organizationId, invoice.id)).remainingAmount;
     expect(await read()).to.equal("24.90");
-    expect(await priced("12.00")).to.equal(tokens(12));
-    await settle(invoice, tokens(13));
+    expect(await priced("12.00")).to.equal(usdt(12));
+    await settle(invoice, usdt(13));
     expectDigits(await read(), "12.00");
   });
 
@@ -102,11 +101,11 @@ eachStore("The bare price", (store) => {
         Promise.all(Array.from({ length: 64 }, () => priced(amount)));
       const fresh = await issue("25.00");
       expect(new Set(fresh).size).to.equal(64);
-      expect(fresh.filter((amount) => amount === tokens(25))).to.have.length(1);
+      expect(fresh.filter((amount) => amount === usdt(25))).to.have.length(1);
       await priced("80.00");
       const later = await issue("80.00");
       expect(new Set(later).size).to.equal(64);
-      expect(later).not.to.include(tokens(80));
+      expect(later).not.to.include(usdt(80));
     },
   );
 
@@ -122,14 +121,14 @@ eachStore("The bare price", (store) => {
           return result;
         }),
     };
-    const busy = await openShop(slow, "tron");
+    const busy = await openLedger(slow, "tron");
     await busy.addWallet("tron", { address: addresses[1] });
     // The band is 0.89 wide on both sides. Prices from 89.50 to 90.13 touch two regions.
     const prices = Array.from({ length: 64 }, (_, cent) => (89.5 + cent / 100).toFixed(2));
     const issued = await Promise.all(prices.map((amount) => busy.create({ amount })));
     const asked = issued.map(({ payableAmount }) => payableAmount);
     expect(new Set(asked).size).to.equal(64);
-    const bare = prices.filter((price, place) => asked[place] === tokens(Number(price)));
+    const bare = prices.filter((price, place) => asked[place] === usdt(price));
     expect(bare).to.have.length(1);
   });
 });

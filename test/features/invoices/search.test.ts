@@ -8,7 +8,7 @@ import { pointersOf } from "../../http/problem.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../payments/ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
 
 eachStore("the search for invoices", (store) => {
   store.leavesUnsound({ checks: "all", because: "a crowd of invoices is copied by SQL" });

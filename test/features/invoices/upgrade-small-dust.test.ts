@@ -6,8 +6,12 @@ import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { toVersion40 } from "../../support/store/earlier-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import type { Json, Merchant } from "../payments/ledger/counter.ts";
-import { openOptionsCounter, type OptionsCounter } from "./options/options-counter.ts";
+import {
+  openOptionsCounter,
+  type Json,
+  type Merchant,
+  type OptionsCounter,
+} from "../../support/counter.ts";
 
 /** Takes the amounts of the schema after version 38 back. */
 const toVersion38 = [

@@ -8,8 +8,8 @@ import { xpubOf } from "../../support/merchants.ts";
 import { expectSound } from "../../support/store/expect-store-is-consistent.ts";
 import { toVersion40 } from "../../support/store/earlier-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import type { Json } from "../payments/ledger/counter.ts";
-import { atSharedAddress, usdt } from "../payments/shared-address.ts";
+import { usdt } from "../../support/amounts.ts";
+import { openDesk, type Json } from "../../support/counter.ts";
 
 /** Takes the changes of the schema after version 36 back, with what they stored. */
 const toVersion36 = [
@@ -30,7 +30,7 @@ const toVersion36 = [
 const stored = (amount: string) => usdt(amount).toString().padStart(78, "0");
 
 eachStore("The upgrade of a store of schema 36", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
   const { issue, read, post, pay, inboxed } = shop;
   const run = async (statements: readonly (readonly [string, ...string[]])[]) => {
     await shop.counter.app.app.db.write(testContext, async (tx) => {

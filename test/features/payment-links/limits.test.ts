@@ -9,7 +9,7 @@ import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { countRows, tableNamesOf } from "../../support/store/dump.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../payments/ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
 const options = ["USDT", "USDC"].map((tokenSymbol) => ({ network: "sandbox", tokenSymbol }));

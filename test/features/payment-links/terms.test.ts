@@ -3,7 +3,7 @@ import { normalizeEntered, readAmounts } from "../../../src/features/payment-lin
 import { defineProblem, type Problem } from "../../../src/kernel/errors.ts";
 import { findCurrency, parseMoney } from "../../../src/kernel/money/money.ts";
 import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
-import { refusal } from "../../support/invoice-services-fixture.ts";
+import { refusal } from "../../support/ledger.ts";
 
 const usd = findCurrency("USD");
 

@@ -2,13 +2,12 @@
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { formatUnits } from "../../../src/kernel/money/ratio.ts";
-import { expectDigits } from "../../support/pegged-token.ts";
+import { expectDigits, usdt } from "../../support/amounts.ts";
+import { openDesk, type Json } from "../../support/counter.ts";
 import { eachStore } from "../../support/store/stores.ts";
-import type { Json } from "./ledger/counter.ts";
-import { atSharedAddress, usdt } from "./shared-address.ts";
 
 eachStore("Payment of exactly the remaining amount", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
   const { issue, read, post, pay, inboxed } = shop;
 
   /** Pays a part that no rule matches, allocates it as the merchant, and returns the transaction hash. */

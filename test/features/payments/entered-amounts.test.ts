@@ -3,16 +3,15 @@ import { expect } from "chai";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { expectDigits } from "../../support/pegged-token.ts";
+import { expectDigits, usdt } from "../../support/amounts.ts";
+import { openDesk, suggestedFor, type Json } from "../../support/counter.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import type { Json } from "./ledger/counter.ts";
-import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
 
 eachStore("An amount that somebody without a credential chooses", (store) => {
   const it = takeTurns(store);
-  const shop = atSharedAddress(store, { TILL_TRUST_PROXY: "127.0.0.1" });
+  const shop = openDesk(store, { TILL_TRUST_PROXY: "127.0.0.1" });
   let payers = 0;
   const { issue, read, post, pay, inboxed } = shop;
 

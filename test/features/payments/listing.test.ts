@@ -8,16 +8,15 @@ import {
   type PaymentRow,
   type TransferRow,
 } from "../../../src/features/payments/table.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import type { Reader } from "../../../src/platform/database/database.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { pointersOf } from "../../http/problem.ts";
+import { newIds } from "../../support/context.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { platformKey } from "../../support/platform.ts";
 import { eachStore, testContext, whileBroken } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
 
 eachStore("The list of payments", (store) => {
   let counter: Counter;
@@ -225,7 +224,7 @@ eachStore("The list of payments", (store) => {
       sent = 1,
     ): Promise<Found[]> {
       const { db } = counter.app.app;
-      const ids = createIds(systemRandom);
+      const ids = newIds();
       const [payment] = await db.find(paymentTable, "ORDER BY id LIMIT 1");
       const [transfer] = await db.find(transfers, "ORDER BY id LIMIT 1");
       if (payment === undefined || transfer === undefined) throw new Error("nothing was paid");

@@ -1,12 +1,11 @@
 // Payments within the tolerance of one invoice, while other invoices wait for similar amounts.
 import { expect } from "chai";
 import { eachStore } from "../../support/store/stores.ts";
-import type { Json } from "./ledger/counter.ts";
-import { expectDigits } from "../../support/pegged-token.ts";
-import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
+import { openDesk, suggestedFor, type Json } from "../../support/counter.ts";
+import { expectDigits, usdt } from "../../support/amounts.ts";
 
 eachStore("A payment within the tolerance of one invoice", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
   const { issue, read, pay, inboxed } = shop;
 
   const tolerant = () => issue({ underpaymentTolerance: "2" });

@@ -1,17 +1,18 @@
 // Amounts that payers can send, and shortfalls that they cannot: USDT has 6 decimals here and a dust of 0.01.
 import { expect } from "chai";
+import { known } from "../../support/ledger.ts";
+import { findToken } from "../../../src/platform/chain/networks.ts";
 import { expectStatus } from "../../support/app.ts";
-import { expectDigits } from "../../support/pegged-token.ts";
+import { expectDigits, usdt } from "../../support/amounts.ts";
+import { openDesk, suggestedFor, type Json } from "../../support/counter.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { paymentChecks } from "../../../src/features/payments/ledger/checks.ts";
 import { payments } from "../../../src/features/payments/table.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import type { Json } from "./ledger/counter.ts";
-import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
 
 eachStore("A part of an invoice that nobody can send", (store) => {
   const it = takeTurns(store);
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
   const { issue, read, post, pay, inboxed } = shop;
 
   /** Pays an amount that no rule matches, and allocates it to the invoice. */
@@ -203,13 +204,11 @@ eachStore("A part of an invoice that nobody can send", (store) => {
 });
 
 eachStore("An amount that a live invoice asks for", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
   const { issue, read, post, pay, inboxed } = shop;
   const sandboxToken = () => {
     const { enabled } = shop.counter.app.app.networks;
-    const found = enabled.get("sandbox")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (found === undefined) throw new Error("the sandbox has no USDT");
-    return found;
+    return known(findToken(known(enabled.get("sandbox")), "USDT"));
   };
   /** Starts the watcher with another dust, as an operator does. */
   const setDust = (dust: string) => Object.assign(sandboxToken(), { dust: usdt(dust) });

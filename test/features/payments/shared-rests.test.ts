@@ -3,9 +3,13 @@ import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { eachStore } from "../../support/store/stores.ts";
-import { openOptionsCounter, type OptionsCounter } from "../invoices/options/options-counter.ts";
-import type { Json, Merchant } from "./ledger/counter.ts";
-import { suggestedFor } from "./shared-address.ts";
+import {
+  openOptionsCounter,
+  suggestedFor,
+  type Json,
+  type Merchant,
+  type OptionsCounter,
+} from "../../support/counter.ts";
 
 eachStore("A rest that another invoice asks for too", (store) => {
   let counter: OptionsCounter;

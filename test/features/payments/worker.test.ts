@@ -15,7 +15,7 @@ import type { Worker } from "../../../src/platform/jobs/background.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { leases } from "../../../src/platform/jobs/table.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
 import { openPool, type PooledNetwork } from "./watcher/pooled-network.ts";
 
 describe("The last lease of a process on a network", () => {

@@ -10,12 +10,11 @@ import {
 import { rateBook } from "../../../src/features/rates/store.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { readRatio } from "../../../src/kernel/money/ratio.ts";
-import type { Config } from "../../../src/platform/config/config.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { noRates, type RatePair, type RatesPlan } from "../../../src/platform/rates/plan.ts";
 import type { RateFetch } from "../../../src/platform/rates/source.ts";
-import { appOf } from "../../support/context.ts";
+import { appOf, testConfig } from "../../support/context.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 /** Pairs are checked each minute; their sources are asked every ten minutes, and half a minute after a failure. */
@@ -75,7 +74,7 @@ async function openSources(db: Database) {
       const plan: RatesPlan = { ...noRates, refreshMs, pairs: names.map(pairOf) };
       const app = appOf({
         db,
-        config: { rates: plan } as Config,
+        config: { ...testConfig, rates: plan },
         clock: { now: () => now },
         logger: { ...silentLogger, warn: note, info: note },
       });

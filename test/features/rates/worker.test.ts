@@ -3,15 +3,15 @@ import { ratesWorkers } from "../../../src/features/rates/api.ts";
 import { rateBook } from "../../../src/features/rates/store.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import { ratio } from "../../../src/kernel/money/ratio.ts";
-import type { Config } from "../../../src/platform/config/config.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import type { Leases } from "../../../src/platform/jobs/leases.ts";
 import { noRates } from "../../../src/platform/rates/plan.ts";
-import { appOf } from "../../support/context.ts";
+import { appOf, testConfig } from "../../support/context.ts";
 import { anyStore } from "../../support/store/stores.ts";
 
 /** Nobody listens here: the check finds that its source does not respond. */
 const source = { name: "mint", url: "http://127.0.0.1:1/", value: "/price", isInverted: false };
+const pair = { from: "EUR", to: "USD", maxSpread: ratio(1n, 50n), least: null, most: null };
 
 /** The workers of a plan with pairs that are asked for or fixed, and what they do. */
 function open(db: Database, kinds: readonly ("asked" | "fixed")[], refreshMs = minute) {
@@ -19,6 +19,7 @@ function open(db: Database, kinds: readonly ("asked" | "fixed")[], refreshMs = m
   const did: unknown[] = [];
   const lease = { token: 7 };
   const pairs = kinds.map((kind) => ({
+    ...pair,
     name: `${kind}/USD`,
     fixed: kind === "fixed" ? ratio(1n, 1n) : null,
     sources: kind === "fixed" ? [] : [{ ...source, dated: null, refreshMs: minute }],
@@ -31,10 +32,9 @@ function open(db: Database, kinds: readonly ("asked" | "fixed")[], refreshMs = m
     guard: (_tx: unknown, held: unknown) =>
       Promise.resolve(void did.push(held === lease ? "its lease" : held)),
   } as unknown as Leases;
-  const config = { rates: { ...noRates, refreshMs, pairs }, proxy: noProxy } as unknown as Config;
+  const config = { ...testConfig, rates: { ...noRates, refreshMs, pairs } };
   return { given, did, workers: ratesWorkers(appOf({ db, config, leases })) };
 }
-const noProxy = { http: null, https: null, except: "" };
 
 anyStore("The worker of exchange rates", (store) => {
   let db: Database;

@@ -5,36 +5,37 @@ import { listReceiptKeys } from "../../../src/features/receipts/keys.ts";
 import { isOver } from "../../../src/features/receipts/pages.ts";
 import { signPaymentRequest, signReceipt } from "../../../src/features/receipts/receipts.ts";
 import { checkSigned, type Verified } from "../../../src/features/receipts/signed-text.ts";
-import type { Network } from "../../../src/platform/chain/networks.ts";
 import type { ConfiguredNetwork } from "../../../src/platform/config/config.ts";
 import { appOf } from "../../support/context.ts";
-import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
+import {
+  known,
+  networkOf,
+  openBook,
+  openLedger,
+  refusal,
+  type Ledger,
+} from "../../support/ledger.ts";
 import { serverSecret } from "../../support/secret.ts";
 import { anyStore } from "../../support/store/stores.ts";
-import { known, openLedger } from "../payments/written-ledger.ts";
 
 const walletAddress = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE";
 
 /** Returns the app of an instance whose table has these networks. */
-function instanceOf({ db, ids, now }: Shop, ...networks: readonly Network[]): App {
+function instanceOf({ db, ids, now }: Ledger, ...networks: readonly ConfiguredNetwork[]): App {
   const table = new Map(networks.map((network) => [network.id, network]));
   return appOf({
     db,
     ids,
     clock: { now },
     secret: serverSecret,
-    networks: {
-      known: table,
-      enabled: table as Map<string, ConfiguredNetwork>,
-      enabledIds: [...table.keys()],
-    },
+    networks: { known: table, enabled: table, enabledIds: [...table.keys()] },
     baseUrl: () => "https://pay.example/till",
   });
 }
 
 anyStore("A signed receipt", (store) => {
   it("is of an invoice whose payments are confirmed, and of no other", async () => {
-    const book = await openLedger(await store.open());
+    const book = await openBook(await store.open());
     const app = instanceOf(book, book.network);
     const invoice = await book.issue();
     const checkoutId = invoice.checkoutId ?? "";
@@ -55,17 +56,15 @@ anyStore("A signed receipt", (store) => {
 });
 
 anyStore("A signed payment request", (store) => {
-  let shop: Shop;
-  let tron: Network;
+  let shop: Ledger;
+  let tron: ConfiguredNetwork;
   before(async () => {
-    shop = await openShop(await store.open(), "tron");
-    const found = shop.networks.get("tron");
-    if (found === undefined) throw new Error("there is no TRON");
-    tron = found;
+    shop = await openLedger(await store.open(), "tron");
+    tron = networkOf(shop, "tron");
     await shop.addWallet("tron", { address: walletAddress });
   });
 
-  const instanceWith = (...networks: readonly Network[]) => instanceOf(shop, ...networks);
+  const instanceWith = (...networks: readonly ConfiguredNetwork[]) => instanceOf(shop, ...networks);
   const issue = async () => {
     await shop.scan("tron");
     return (await shop.create()).checkoutId ?? "";

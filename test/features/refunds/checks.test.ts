@@ -1,3 +1,4 @@
+import { usdt } from "../../support/amounts.ts";
 import { expect } from "chai";
 import { reversePayment } from "../../../src/features/payments/decisions/decide-payment.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
@@ -7,18 +8,11 @@ import { refundChecks } from "../../../src/features/refunds/checks.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/store.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { anyStore, testContext, whileBroken } from "../../support/store/stores.ts";
-import { usdt } from "../payments/shared-address.ts";
-import {
-  blocks,
-  known,
-  newHash,
-  openLedger,
-  type WrittenLedger,
-} from "../payments/written-ledger.ts";
+import { blocks, known, newHash, openBook, type Book } from "../../support/ledger.ts";
 
 anyStore("The check of refunds against their payments", (store) => {
   let db: Database;
-  let book: WrittenLedger;
+  let book: Book;
   /** Two confirmed payments of an expired invoice, of 1.00 and 10.00, and a rejected refund of the larger one. */
   let small: PaymentRow;
   let large: PaymentRow;
@@ -26,7 +20,7 @@ anyStore("The check of refunds against their payments", (store) => {
 
   before(async () => {
     db = await store.open();
-    book = await openLedger(db);
+    book = await openBook(db);
     const invoice = await book.issue({ amount: "20.00" });
     const paid = await book.paid(invoice, "1.00", "10.00");
     [small, large] = [known(paid[0]), known(paid[1])];

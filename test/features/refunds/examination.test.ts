@@ -1,4 +1,5 @@
 // The writes of an examination of refunds' transactions, by the answers of the network's only provider.
+import { usdt } from "../../support/amounts.ts";
 import { expect } from "chai";
 import { refunds, type RefundRow } from "../../../src/features/refunds/store.ts";
 import { minute } from "../../../src/kernel/clock.ts";
@@ -9,25 +10,18 @@ import { LeaseLost } from "../../../src/platform/jobs/leases.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { anyStore } from "../../support/store/stores.ts";
-import { usdt } from "../payments/shared-address.ts";
-import {
-  finalHeight,
-  known,
-  newHash,
-  openLedger,
-  type WrittenLedger,
-} from "../payments/written-ledger.ts";
+import { finalHeight, known, newHash, openBook, type Book } from "../../support/ledger.ts";
 
 type Answer = ChainClient["receipt"];
 
 anyStore("An examination of refunds", (store) => {
   let db: Database;
-  let book: WrittenLedger;
+  let book: Book;
   before(async () => {
     db = await store.open();
   });
   beforeEach(async () => {
-    book = await openLedger(db);
+    book = await openBook(db);
   });
   // Another test's refunds are not due.
   afterEach(async () => {

@@ -15,10 +15,12 @@ import { openAlarms, writeAlarms } from "../../../src/platform/chain/state/provi
 import type { WriteContext } from "../../../src/platform/database/database.ts";
 import { events as eventTable } from "../../../src/platform/events/outbox.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
+import { findToken } from "../../../src/platform/chain/networks.ts";
+import { usdt } from "../../support/amounts.ts";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import { known } from "../payments/written-ledger.ts";
-import { openDesk } from "./desk.ts";
+import { known } from "../../support/ledger.ts";
+import { openDesk } from "../../support/counter.ts";
 
 /**
  * A provider's answer. `away`: it fails. `behind`: it does not have the final block yet. `other chain`: it has another
@@ -34,8 +36,7 @@ eachStore("refunds' transactions, with two providers", (store) => {
   async function sentRefund({ providersCount = 2 } = {}) {
     const { app } = desk.counter.app;
     const { db } = app;
-    const network = sandboxOf(app)?.network;
-    if (network === undefined) throw new Error("the sandbox is off");
+    const { network } = known(sandboxOf(app));
     const invoice = await desk.issue();
     await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
     const hash = await desk.paid(invoice);
@@ -53,8 +54,8 @@ eachStore("refunds' transactions, with two providers", (store) => {
       blockTime: null,
       from: desk.address,
       to: payer,
-      contract: network.tokens.find(({ symbol }) => symbol === "USDT")?.contract ?? "",
-      amount: BigInt(Math.round(Number(refund["amount"]) * 1_000_000)),
+      contract: known(findToken(network, "USDT")).contract,
+      amount: usdt(refund["amount"]),
     };
     const good: Receipt = { ...block, succeeded: true, transfers: [transfer] };
     const answers: Answer[] = [good, good];

@@ -1,19 +1,18 @@
+import { usdt } from "../../support/amounts.ts";
 import { expect } from "chai";
 import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { refusal } from "../../support/invoice-services-fixture.ts";
+import { known, newHash, openBook, refusal, type Book } from "../../support/ledger.ts";
 import { anyStore } from "../../support/store/stores.ts";
-import { usdt } from "../payments/shared-address.ts";
-import { known, newHash, openLedger, type WrittenLedger } from "../payments/written-ledger.ts";
 
 anyStore("A refund that the merchant records", (store) => {
   let db: Database;
-  let book: WrittenLedger;
+  let book: Book;
   before(async () => {
     db = await store.open();
   });
   beforeEach(async () => {
-    book = await openLedger(db);
+    book = await openBook(db);
   });
 
   /** A payment of 10.00, of which its invoice needs 5.00. */

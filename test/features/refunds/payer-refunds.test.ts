@@ -1,4 +1,5 @@
 // Which payment a payer asks to have refunded.
+import { usdt } from "../../support/amounts.ts";
 import { expect } from "chai";
 import {
   offerPayerRefund,
@@ -9,26 +10,25 @@ import type { InvoiceView } from "../../../src/features/invoices/records.ts";
 import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import { refunds } from "../../../src/features/refunds/store.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { refusal } from "../../support/invoice-services-fixture.ts";
-import { anyStore, testContext } from "../../support/store/stores.ts";
-import { usdt } from "../payments/shared-address.ts";
 import {
   blocks,
   known,
   newAddress,
   newHash,
-  openLedger,
-  type WrittenLedger,
-} from "../payments/written-ledger.ts";
+  openBook,
+  refusal,
+  type Book,
+} from "../../support/ledger.ts";
+import { anyStore, testContext } from "../../support/store/stores.ts";
 
 anyStore("The request of a payer for a refund", (store) => {
   let db: Database;
-  let book: WrittenLedger;
+  let book: Book;
   before(async () => {
     db = await store.open();
   });
   beforeEach(async () => {
-    book = await openLedger(db);
+    book = await openBook(db);
   });
 
   /** A canceled invoice with payments of 10.00 by one transaction, in review and verified, oldest first. */

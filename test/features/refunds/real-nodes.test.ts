@@ -14,9 +14,9 @@ import {
   type LabPayment,
 } from "../../support/chain/chain-lab.ts";
 import { describeOnAnvil } from "../../support/suites/describe-on-anvil.ts";
-import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../support/ledger.ts";
+import { watch, type WatchedLedger } from "../../support/watched-ledger.ts";
 import { eachStore, shareOf, testContext } from "../../support/store/stores.ts";
-import { openMarket, type Market } from "../payments/ledger/paid-invoice-fixture.ts";
 
 const blockSeconds = 3;
 /** Blocks after which every block so far is final on both networks. */
@@ -36,17 +36,17 @@ describeOnAnvil("Refunds on real nodes", () => {
   eachStore("with the store", (store) => {
     for (const { network: id, start } of shareOf(store, labs)) {
       describe(id, () => {
-        let shop: Shop;
+        let shop: Ledger;
         let lab: ChainLab;
-        let market: Market;
+        let market: WatchedLedger;
         let shown: (payer: number) => string;
 
         before(async () => {
-          shop = await openShop(await store.open(), id);
+          shop = await openLedger(await store.open(), id);
           lab = await start({ genesisTime: shop.now(), blockSeconds });
           const network = shop.networks.get(id);
           if (network === undefined) throw new Error(`there is no network ${id}`);
-          market = openMarket(shop, id, createJsonRpcClient({ network, url: lab.providerUrl }));
+          market = watch(shop, id, createJsonRpcClient({ network, url: lab.providerUrl }));
           shown = (payer) => network.kind.formatAddress(lab.payers[payer] ?? "");
           await mine(finalBlocks);
           await shop.addWallet(id, { address: shown(merchant) });

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { readRefundAddress } from "../../../src/features/refunds/refund-address.ts";
-import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
+import { openLedger, refusal, type Ledger } from "../../support/ledger.ts";
 import { anyStore } from "../../support/store/stores.ts";
 
 anyStore("The address of a refund", (store) => {
   const [payer, paidTo, own, foreign] = ["1", "2", "3", "4"].map((digit) => digit.repeat(40));
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open(), "ethereum", "bsc", "tron");
+    shop = await openLedger(await store.open(), "ethereum", "bsc", "tron");
     await shop.addWallet("ethereum", { address: `0x${String(own)}` });
     const owner = await shop.addOrganization();
     await shop.addWallet("ethereum", { address: `0x${String(foreign)}` }, owner);

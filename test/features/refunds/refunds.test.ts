@@ -7,10 +7,9 @@ import { migration as owedAmounts } from "../../../src/platform/database/schema/
 import { events } from "../../../src/platform/events/outbox.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import type { Json } from "../payments/ledger/counter.ts";
-import { usdt } from "../payments/shared-address.ts";
+import { usdt } from "../../support/amounts.ts";
+import { finalBlocks, openDesk, type Json } from "../../support/counter.ts";
 import { xpubOf } from "../../support/merchants.ts";
-import { finalBlocks, openDesk } from "./desk.ts";
 
 const sumOf = (invoice: Json, more: number) => (Number(invoice["payableAmount"]) + more).toFixed(6);
 

@@ -7,9 +7,8 @@ import {
   type MeteredPayment,
 } from "../../../src/features/usage/meter.ts";
 import { hour } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { newIds } from "../../support/context.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 const noon = Date.UTC(2031, 0, 31, 12);
@@ -17,7 +16,7 @@ const noon = Date.UTC(2031, 0, 31, 12);
 const scale = 10n ** 34n;
 
 anyStore("the meter of a write", (store) => {
-  const ids = createIds(systemRandom);
+  const ids = newIds();
   let db: Database;
   before(async () => {
     db = await store.open();

@@ -1,15 +1,11 @@
 import { expect } from "chai";
 import { figuresWorker, rollUpAll } from "../../../src/features/usage/roll-up.ts";
 import { figureChanges, figures } from "../../../src/features/usage/meter.ts";
-import { systemActor } from "../../../src/kernel/actor.ts";
 import { second } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import type { RowOf } from "../../../src/platform/database/schema/table.ts";
-import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { stillClock } from "../../support/app.ts";
-import { appOf } from "../../support/context.ts";
+import { appOf, newIds } from "../../support/context.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
@@ -19,7 +15,7 @@ eachStore("the sums of figures", (store) => {
   const it = takeTurns(store);
   store.leavesUnsound({ checks: ["figures.facts"], because: "the changes are made up" });
 
-  const ids = createIds(systemRandom);
+  const ids = newIds();
   let db: Database;
   beforeEach(async () => {
     db = await store.open();
@@ -108,8 +104,8 @@ eachStore("the sums of figures", (store) => {
   it.onBoth("are brought up to date in batches, by one process at a time", async () => {
     const clock = stillClock(start);
     const process = () => {
-      const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });
-      return { leases, worker: figuresWorker(appOf({ db, leases })) };
+      const app = appOf({ db, clock });
+      return { leases: app.leases, worker: figuresWorker(app) };
     };
     const [one, other] = [process(), process()];
     const run = ({ worker }: typeof one) => worker.run(new AbortController().signal);

@@ -18,11 +18,12 @@ import { migrate } from "../../../src/platform/database/schema.ts";
 import { UniqueViolation } from "../../../src/platform/database/errors.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import { approvedMerchant, expectStatus, register, type Answer } from "../../support/app.ts";
-import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
+import { openLedger, refusal, type Ledger } from "../../support/ledger.ts";
 import { xpubOf, xpubs } from "../../support/merchants.ts";
 import { platformAdmin } from "../../support/platform.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { eachServed } from "../../support/served.ts";
+import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { contextOf, eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -34,11 +35,11 @@ const onTron = [
 ].map((address) => ({ address }));
 
 eachStore("default wallets", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
 
   beforeEach(async () => {
     const db = await store.open();
-    shop = await openShop(db, "tron", "ethereum");
+    shop = await openLedger(db, "tron", "ethereum");
     await shop.scan("tron");
     await shop.scan("ethereum");
   });
@@ -187,11 +188,11 @@ eachStore("default wallets", (store) => {
         await shop.addWallet("tron", onTron[0] ?? evm(0)),
         await shop.addWallet("tron", onTron[1] ?? evm(0)),
       ];
-      shop.beforeIssue(() => shop.setDefault("tron", second.id));
+      beforeNextWrite(shop.db, () => shop.setDefault("tron", second.id));
       expect(await shop.create()).to.have.property("walletId", second.id);
-      shop.beforeIssue(() => archive(second));
+      beforeNextWrite(shop.db, () => archive(second));
       expect(await refused()).to.equal("no_default_wallet");
-      shop.beforeIssue(() => shop.setDefault("tron", first.id));
+      beforeNextWrite(shop.db, () => shop.setDefault("tron", first.id));
       expect(await refusal(shop.create({ walletId: second.id }))).to.have.property(
         "code",
         "no_wallet",

@@ -5,8 +5,7 @@ import type { Config } from "../../../src/platform/config/config.ts";
 import { UniqueViolation } from "../../../src/platform/database/errors.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { createIds, type Id } from "../../../src/kernel/id.ts";
+import type { Id } from "../../../src/kernel/id.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
 import { findWallet, raisePaidIndexes } from "../../../src/features/wallets/store.ts";
 import { presentWallet, type CreateWalletInput } from "../../../src/features/wallets/records.ts";
@@ -24,7 +23,7 @@ import { addressOwnerships, wallets } from "../../../src/features/wallets/table.
 import { deriveAddress, formatAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { evmKind } from "../../../src/platform/chain/evm/kind.ts";
 import { tronKind } from "../../../src/platform/chain/tron/kind.ts";
-import { appOf } from "../../support/context.ts";
+import { appOf, newIds, testConfig } from "../../support/context.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { addOrganization, enabledNetworks, xpubs } from "../../support/merchants.ts";
 
@@ -47,7 +46,7 @@ eachStore("the wallets API", (store) => {
   let shop: Id<"organization">;
   let other: Id<"organization">;
   const networks = enabledNetworks("tron", "ethereum", "polygon");
-  const ids = createIds(systemRandom);
+  const ids = newIds();
   let now = 1_800_000_000_000;
 
   beforeEach(async () => {
@@ -64,7 +63,7 @@ eachStore("the wallets API", (store) => {
       clock: { now: () => now },
       ids,
       networks,
-      config: { walletsPerOrganization, verification } as Config,
+      config: { ...testConfig, walletsPerOrganization, verification },
     });
   const create = (
     organizationId: Id<"organization">,

@@ -1,4 +1,4 @@
-import { peggedToken, stated } from "../../support/pegged-token.ts";
+import { peggedToken, stated, unmarked } from "../../support/amounts.ts";
 // npm run prove:holds: measures issuing an invoice on a wallet with PROVE_LIVE live invoices of one price (a hundred
 // thousand), compared with an empty wallet in the same store, on both databases. It fails if the target is missed.
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,9 +14,8 @@ import { openDatabase, type StoreOptions } from "../../../src/platform/database/
 import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { startPostgres } from "../../support/store/postgres.ts";
-import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../support/ledger.ts";
 import { testContext } from "../../support/store/stores.ts";
-import { unmarked } from "../../support/hold-marks.ts";
 
 const live = Number(process.env["PROVE_LIVE"] ?? "100000");
 const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");
@@ -32,7 +31,7 @@ interface Wallet {
 }
 
 /** Fills a wallet with live invoices of one price, by the product's own way of taking a hold. */
-async function crowd(db: Database, shop: Shop, wallet: Wallet): Promise<void> {
+async function crowd(db: Database, shop: Ledger, wallet: Wallet): Promise<void> {
   const made = await shop.create({ amount: "100.00", walletId: wallet.id });
   const template = await db.findOne(invoices, "WHERE id = $1", [made.id]);
   if (template === null) throw new Error("nothing was issued");
@@ -51,7 +50,7 @@ async function crowd(db: Database, shop: Shop, wallet: Wallet): Promise<void> {
 
 async function hold(
   tx: Parameters<typeof holdAmounts>[0],
-  shop: Shop,
+  shop: Ledger,
   wallet: Wallet,
   invoiceId: Id<"invoice">,
 ): Promise<void> {
@@ -71,7 +70,7 @@ async function hold(
 }
 
 /** Returns the time of issuing an invoice, from the request to the commit on disk, in milliseconds. */
-async function issue(shop: Shop, wallet: Wallet): Promise<number> {
+async function issue(shop: Ledger, wallet: Wallet): Promise<number> {
   const startedAt = performance.now();
   for (let count = 0; count < perRound; count += 1) {
     await shop.create({ amount: "100.00", walletId: wallet.id });
@@ -83,7 +82,12 @@ async function issue(shop: Shop, wallet: Wallet): Promise<number> {
  * Returns the time of taking a hold within a transaction, in milliseconds. The invoice belongs to another wallet,
  * because only the hold is measured.
  */
-async function take(db: Database, shop: Shop, wallet: Wallet, id: Id<"invoice">): Promise<number> {
+async function take(
+  db: Database,
+  shop: Ledger,
+  wallet: Wallet,
+  id: Id<"invoice">,
+): Promise<number> {
   return db.write(testContext, async (tx) => {
     const startedAt = performance.now();
     for (let count = 0; count < perRound; count += 1) await hold(tx, shop, wallet, id);
@@ -107,7 +111,7 @@ async function empty(db: Database, wallet: Wallet): Promise<void> {
 async function measure(dialect: string, place: StoreOptions): Promise<void> {
   const db = await openDatabase(place);
   await migrate(db, systemClock);
-  const shop = await openShop(db, "tron");
+  const shop = await openLedger(db, "tron");
   await shop.scan("tron");
   const walletAt = async (address: string): Promise<Wallet> => {
     const { id } = await shop.addWallet("tron", { address });

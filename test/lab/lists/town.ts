@@ -5,13 +5,13 @@ import type { Id, IdSource } from "../../../src/kernel/id.ts";
 import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import type { RowOf } from "../../../src/platform/database/schema/table.ts";
-import { openMarket } from "../../features/payments/ledger/paid-invoice-fixture.ts";
+import { openLedger } from "../../support/ledger.ts";
+import { watch } from "../../support/watched-ledger.ts";
 import {
   addressOf,
   scriptChain,
   type ScriptedTransfer,
 } from "../../features/payments/watcher/scripted-chain.ts";
-import { openShop } from "../../support/invoice-services-fixture.ts";
 import { testContext } from "../../support/store/stores.ts";
 
 const blockMs = 12 * second;
@@ -43,7 +43,7 @@ const addressAt = (place: number) => addressOf(`wallet ${String(place).padStart(
  * pay invoices.
  */
 export async function openTown(db: Database, live: number, addresses = addressesOfTown) {
-  const shop = await openShop(db, "ethereum");
+  const shop = await openLedger(db, "ethereum");
   const chain = scriptChain({
     startAt: shop.now() - 200 * blockMs,
     blockMs,
@@ -59,7 +59,7 @@ export async function openTown(db: Database, live: number, addresses = addresses
     ofChain.wallMs += cost.wallMs;
     ofChain.cpuMs += cost.cpuMs;
   });
-  const market = openMarket(shop, "ethereum", client);
+  const market = watch(shop, "ethereum", client);
   await market.look();
   await shop.addWallet("ethereum", { address: `0x${"1".repeat(40)}` });
   const [invoice, hold] = await templates(db, await shop.create({ network: "ethereum" }));

@@ -2,7 +2,6 @@
 // hide an entry, either alone or with a head that was kept out of the attacker's reach.
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import { auditChecks, verifyAudit, type AuditFault } from "../../../src/platform/audit/verify.ts";
 import {
   auditLogs,
@@ -13,18 +12,17 @@ import {
   type ChainHead,
 } from "../../../src/platform/audit/chain.ts";
 import { keyChain, sealAll } from "../../../src/platform/audit/head.ts";
-import { createJournal } from "../../../src/platform/journal.ts";
 import { meta } from "../../../src/platform/database/schema/table.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { newIds, newJournal } from "../../support/context.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 eachStore("the audit chain against an attacker who writes to the store", (store) => {
   store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });
 
-  const ids = createIds(systemRandom);
-  const journal = createJournal({ ids, wake: () => undefined });
+  const ids = newIds();
+  const journal = newJournal(ids);
   let db: Database;
   /** The head when five of eight entries existed, as in the store and as an operator may keep it. */
   let early: { readonly stored: string; readonly kept: ChainHead };

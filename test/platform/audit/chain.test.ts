@@ -1,7 +1,6 @@
 // The chain of the audit log on both databases: any process may seal entries, and verification detects each change.
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import {
   auditLogs,
   formatHead,
@@ -11,21 +10,20 @@ import {
   type AuditRow,
   type ChainHead,
 } from "../../../src/platform/audit/chain.ts";
-import { createJournal } from "../../../src/platform/journal.ts";
 import { createSealer, readHead, sealAll } from "../../../src/platform/audit/head.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
+import { newIds, newJournal } from "../../support/context.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 eachStore("the audit chain", (store) => {
   store.leavesUnsound({ checks: ["audit.chain"], because: "entries are altered to be found out" });
 
-  const ids = createIds(systemRandom);
-  const journal = createJournal({ ids, wake: () => undefined });
+  const ids = newIds();
+  const journal = newJournal(ids);
   let db: Database;
 
   beforeEach(async () => {

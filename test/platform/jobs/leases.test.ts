@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { createLeases, LeaseLost, type Leases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { newIds } from "../../support/context.ts";
 import { movingClock, type MovingClock } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
@@ -19,7 +18,7 @@ eachStore("leases", (store) => {
 
   function newProcess(): Leases {
     const actor = systemActor("worker");
-    return createLeases({ db, clock, ids: createIds(systemRandom), actor });
+    return createLeases({ db, clock, ids: newIds(), actor });
   }
 
   it("go to one of many processes that ask at the same time, the first time and after the end", async () => {

@@ -1,6 +1,5 @@
 import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
 import { expect } from "chai";
-import { createIds } from "../../../src/kernel/id.ts";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { createQueueWorker } from "../../../src/platform/jobs/queue-worker.ts";
@@ -15,14 +14,14 @@ import {
 } from "../../../src/platform/jobs/queue.ts";
 import { jobs as jobTable } from "../../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { newIds } from "../../support/context.ts";
 import { movingClock, stillClock, type MovingClock } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import type { SeenStatement } from "../../lab/lists/statements.ts";
 
 const neverStopped = new AbortController().signal;
-const ids = createIds(systemRandom);
+const ids = newIds();
 
 describe("the delay of a job", () => {
   it("doubles from five seconds to an hour", () => {

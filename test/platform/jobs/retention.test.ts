@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { day } from "../../../src/kernel/clock.ts";
-import { createIds } from "../../../src/kernel/id.ts";
 import type { QueueName } from "../../../src/platform/jobs/queue.ts";
 import {
   failedJobKeptFor,
@@ -8,7 +7,7 @@ import {
   pruneFailedJobs,
 } from "../../../src/platform/jobs/retention.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { newIds } from "../../support/context.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
@@ -17,7 +16,7 @@ eachStore("failed jobs", (store) => {
   it("are kept for 30 days, and at most the latest 5,000 of each queue", async () => {
     expect([failedJobKeptFor, failedJobsKeptMax]).to.deep.equal([30 * day, 5_000]);
     const db = await store.open();
-    const ids = createIds(systemRandom);
+    const ids = newIds();
     const job = (queue: QueueName, state: "ready" | "failed", age: number) => ({
       id: ids.next("job", now),
       queue,

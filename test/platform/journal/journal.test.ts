@@ -1,15 +1,14 @@
 // The journal: one call records a change in the audit log and raises its events.
 import { expect } from "chai";
-import { createIds } from "../../../src/kernel/id.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import { createJournal, type JournalEntry } from "../../../src/platform/journal.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { newIds } from "../../support/context.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 anyStore("a change recorded in the journal", (store) => {
   let wakes = 0;
-  const journal = createJournal({ ids: createIds(systemRandom), wake: () => (wakes += 1) });
+  const journal = createJournal({ ids: newIds(), wake: () => (wakes += 1) });
   const at = Date.UTC(2031, 0, 1);
   const subject = { organizationId: "org_1", subjectType: "customer", subjectId: "cus_1" };
   const announced = { version: 2, data: { id: "cus_1", name: "New" } };

@@ -8,15 +8,15 @@ import {
   walletsCheck,
 } from "../../../../src/features/admin/status/operations-status.ts";
 import type { App } from "../../../../src/app.ts";
+import { hooks } from "../../../../src/hooks.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { createIds } from "../../../../src/kernel/id.ts";
-import type { Config, Networks } from "../../../../src/platform/config/config.ts";
+import type { Config } from "../../../../src/platform/config/config.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { events } from "../../../../src/platform/events/outbox.ts";
 import { noRates } from "../../../../src/platform/rates/plan.ts";
-import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
+import { enabledNetworks } from "../../../support/merchants.ts";
 import { stillClock } from "../../../support/app.ts";
-import { appOf } from "../../../support/context.ts";
+import { appOf, newIds, testConfig } from "../../../support/context.ts";
 import { serverSecret } from "../../../support/secret.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
@@ -25,29 +25,33 @@ const mebibyte = 1_024 ** 2;
 
 anyStore("the checks of an installation", (store) => {
   const clock = stillClock(now);
-  const ids = createIds(systemRandom);
+  const ids = newIds();
   let db: Database;
   before(async () => {
     db = await store.open();
   });
 
-  const settings = {
+  const settings: Config = {
+    ...testConfig,
     backupSchedule: null,
     baseUrl: null,
     databaseUrl: "postgres://elsewhere.example",
     dataDir: tmpdir(),
     rates: noRates,
-  } as unknown as Config;
-  const hooks = {
-    maintenanceTasks: () => Promise.resolve([]),
-  } as unknown as App["hooks"];
-  const networks = { enabled: new Map(), known: new Map() } as unknown as Networks;
+  };
+  const networks = enabledNetworks();
   const ticking = (lastTickAt: number) => ({
     wake: () => undefined,
     nudge: () => undefined,
     lastTickAt: () => lastTickAt,
   });
-  const parts = { clock, secret: serverSecret, config: settings, networks, hooks };
+  const parts = {
+    clock,
+    secret: serverSecret,
+    config: settings,
+    networks,
+    hooks: { ...hooks, maintenanceTasks: () => Promise.resolve([]) },
+  };
   const checksWith = async (changes: Partial<App>, on: Database = db) => {
     const app = appOf({ ...parts, db: on, running: ticking(now), ...changes });
     return (await runChecks(app, testContext)).checks;

@@ -6,7 +6,7 @@ import {
   writeProviders,
   type ProviderHealth,
 } from "../../../../src/platform/chain/state/provider-health.ts";
-import type { Networks } from "../../../../src/platform/config/config.ts";
+import { enabledNetworks } from "../../../support/merchants.ts";
 import { appOf } from "../../../support/context.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
@@ -16,8 +16,7 @@ anyStore("the providers of several networks", (store) => {
   it("have the status of their own network's reading, and that of the others as stored", async () => {
     const db = await store.open();
     const clock = { now: () => now };
-    const enabled = new Map(["ethereum", "base", "tron"].map((id) => [id, { id }] as const));
-    const app = appOf({ db, clock, networks: { enabled } as unknown as Networks });
+    const app = appOf({ db, clock, networks: enabledNetworks("ethereum", "base", "tron") });
     const another = appOf({ db, clock });
     const health = (
       place: number,

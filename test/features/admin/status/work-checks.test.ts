@@ -4,9 +4,7 @@ import {
   backupCheck,
 } from "../../../../src/features/admin/status/operations-status.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
-import { createIds } from "../../../../src/kernel/id.ts";
-import { createJournal } from "../../../../src/platform/journal.ts";
-import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
+import { newJournal } from "../../../support/context.ts";
 import { auditKey } from "../../../support/secret.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
@@ -55,7 +53,7 @@ anyStore("the check of the audit log", (store) => {
       return `${status}: ${message}`;
     };
     expect(await told(now)).to.equal("ok: All entries are sealed.");
-    const journal = createJournal({ ids: createIds(systemRandom), wake: () => undefined });
+    const journal = newJournal();
     await db.write(testContext, (tx) => {
       journal.record(tx, now, {
         action: "job.retried",

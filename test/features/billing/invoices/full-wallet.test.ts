@@ -15,7 +15,7 @@ import {
   type Estate,
   type Merchant,
 } from "../billing-fleet.ts";
-import { unmarked } from "../../../support/hold-marks.ts";
+import { unmarked } from "../../../support/amounts.ts";
 
 const address = `0x${"5".repeat(40)}`;
 /** A price so low that few amounts are near it: at most one percent more, in millionths. */

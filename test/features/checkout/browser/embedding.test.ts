@@ -8,7 +8,7 @@ import { anyStore } from "../../../support/store/stores.ts";
 import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
 import { until } from "../../../support/until.ts";
 import { StoreUnavailable } from "../../../../src/platform/database/errors.ts";
-import { openDesk } from "../../refunds/desk.ts";
+import { openDesk } from "../../../support/counter.ts";
 import { openLab, type Lab } from "../lab.ts";
 import { scenes } from "../scenes.ts";
 

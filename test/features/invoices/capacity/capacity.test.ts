@@ -10,9 +10,10 @@ import {
 import { presentCapacity } from "../../../../src/features/invoices/capacity/records.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
+import { findToken } from "../../../../src/platform/chain/networks.ts";
 import { appOf } from "../../../support/context.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { known, networkOf, openLedger, refusal, type Ledger } from "../../../support/ledger.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -23,20 +24,16 @@ eachStore("The capacity of a wallet", (store) => {
     because: "holds are ended behind the invoices",
   });
 
-  let shop: Shop;
+  let shop: Ledger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "ethereum");
+    shop = await openLedger(await store.open(), "ethereum");
     await shop.scan("ethereum");
   });
 
   const issue = (amount: string) => shop.create({ network: "ethereum", amount });
   const shownOf = async (walletId: Id<"wallet">, amount?: string) =>
     presentCapacity(await getWalletCapacity(shop.app, shop.organizationId, walletId, amount));
-  const usdt = () => {
-    const found = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (found === undefined) throw new Error("no token");
-    return found;
-  };
+  const usdt = () => known(findToken(networkOf(shop, "ethereum"), "USDT"));
 
   it("is counted at a given price, or else at the one with the largest used share", async () => {
     const wallet = await shop.addWallet("ethereum", { address });

@@ -1,16 +1,13 @@
 // The warning to an organization, and the recycling of holds, while the amounts of one price at an address are used up.
 import { expect } from "chai";
-import { sweepDeadlines } from "../../../../src/features/invoices/settlement/settlement.ts";
 import { isSameCrowd, watchCapacity } from "../../../../src/features/invoices/capacity/watch.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
-import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
 import { createRelay, type Subscriber } from "../../../../src/platform/events/outbox.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import type { Json } from "../../payments/ledger/counter.ts";
-import { atSharedAddress } from "../../payments/shared-address.ts";
+import { openDesk, type Json } from "../../../support/counter.ts";
 
 /** Long enough that a day later only canceled invoices have ended. */
 const lasting = { expiresInSeconds: 172_800 };
@@ -19,7 +16,7 @@ const places = 101;
 
 eachStore("The amounts of one price at an address", (store) => {
   const it = takeTurns(store);
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
 
   /** The relay of another server on the same store. */
   function relay() {
@@ -52,16 +49,7 @@ eachStore("The amounts of one price at an address", (store) => {
     );
   }
   /** Releases the holds that have ended. */
-  async function sweep(): Promise<void> {
-    const { app } = shop.counter.app;
-    const { db, clock } = app;
-    const read = await networkState(db, "sandbox");
-    if (read === null) throw new Error("no block was read");
-    const now = clock.now();
-    const state = { ...read, cursorTime: now };
-    const agreed = () => Promise.resolve(now);
-    while ((await sweepDeadlines(app, now, "sandbox", state, agreed)) > 0);
-  }
+  const sweep = () => shop.counter.sweep(shop.counter.app.clock.now());
   const cancel = (one: Json) =>
     expectStatus(shop.post(`/invoices/${String(one["id"])}/cancel`), 200);
 

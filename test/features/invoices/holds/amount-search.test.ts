@@ -7,8 +7,8 @@ import {
 } from "../../../../src/features/invoices/holds/amount-search.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
-import { counting, peggedToken, stated } from "../../../support/pegged-token.ts";
-import { openShop } from "../../../support/invoice-services-fixture.ts";
+import { counting, peggedToken, stated } from "../../../support/amounts.ts";
+import { openLedger } from "../../../support/ledger.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
 const place = {
@@ -36,7 +36,7 @@ describe("The searches for amounts", () => {
 
 anyStore("The search for held amounts", (store) => {
   it("says which candidates are held, and whether another invoice is near the price", async () => {
-    const shop = await openShop(await store.open(), "ethereum");
+    const shop = await openLedger(await store.open(), "ethereum");
     await shop.scan("ethereum");
     await shop.addWallet("ethereum", { address: `0x${place.address}` });
     const { id } = await shop.create({ network: "ethereum", amount: "2.99" });

@@ -18,7 +18,7 @@ import {
   regionsNear,
 } from "../../../../src/features/invoices/holds/amounts.ts";
 
-import { counting, peggedToken } from "../../../support/pegged-token.ts";
+import { counting, peggedToken } from "../../../support/amounts.ts";
 
 describe("the amounts that distinguish invoices of one price", () => {
   it("are the price, then a sample of the lowest 1,000 steps of 0.0001, then one of all such steps", () => {

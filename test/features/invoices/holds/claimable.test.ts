@@ -6,19 +6,19 @@ import {
   claimableTerms,
 } from "../../../../src/features/invoices/holds/claimable.ts";
 import { day } from "../../../../src/kernel/clock.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, whileBroken } from "../../../support/store/stores.ts";
 
 const address = "7".repeat(40);
 
 anyStore("The terms of a transaction that a payer claims", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   /** USDT and USDC on Ethereum and USDT on TRON were chosen, one after the other, and USDT on BSC never. */
   let invoice: InvoiceView;
 
   before(async () => {
-    shop = await openShop(await store.open(), "ethereum", "tron", "bsc");
+    shop = await openLedger(await store.open(), "ethereum", "tron", "bsc");
     for (const network of ["ethereum", "tron", "bsc"]) await shop.scan(network);
     const shared = await shop.addWallet("ethereum", { address: `0x${address}` });
     const key = await shop.addWallet("ethereum", { xpub: xpubs.first });
@@ -83,7 +83,7 @@ anyStore("The terms of a transaction that a payer claims", (store) => {
   });
 
   it("are those of an issued invoice on a network that was chosen", async () => {
-    const draft = await shop.create({ draft: true });
+    const draft = await shop.create({ network: "tron", draft: true });
     const unknown = shop.ids.next("invoice", shop.now());
     for (const [id, network] of [
       [invoice.id, "bsc"],

@@ -13,11 +13,10 @@ import type { Id, RandomBytes } from "../../../../src/kernel/id.ts";
 import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
-import { peggedToken, stated } from "../../../support/pegged-token.ts";
+import { peggedToken, stated, unmarked } from "../../../support/amounts.ts";
 import { appOf } from "../../../support/context.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { unmarked } from "../../../support/hold-marks.ts";
 
 /** A price of 0.03 of a token with 18 decimals: 300 surcharges of a millionth each. */
 const price = 3n * 10n ** 16n;
@@ -29,7 +28,7 @@ const band = [price, ...surcharges(1, 300)];
 
 eachStore("The amounts of holds", (store) => {
   const it = takeTurns(store);
-  let shop: Shop;
+  let shop: Ledger;
   /** Two invoices that can be paid, and a canceled one. */
   let first: Id<"invoice">;
   let second: Id<"invoice">;
@@ -37,7 +36,7 @@ eachStore("The amounts of holds", (store) => {
   let addresses = 0;
 
   before(async () => {
-    shop = await openShop(await store.open(), "bsc");
+    shop = await openLedger(await store.open(), "bsc");
     await shop.scan("bsc");
     await shop.addWallet("bsc", { address: `0x${"7".repeat(40)}` });
     const issue = async () => (await shop.create({ network: "bsc" })).id;

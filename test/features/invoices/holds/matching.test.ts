@@ -12,9 +12,9 @@ import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
-import { networkOf, openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { networkOf, openLedger, type Ledger } from "../../../support/ledger.ts";
 import { anyStore, testContext, whileBroken } from "../../../support/store/stores.ts";
-import { longChain, unseen } from "../../../support/hold-marks.ts";
+import { longChain, unseen, usdt } from "../../../support/amounts.ts";
 
 describe("The matches among the holds of an exact amount or a whole address", () => {
   const held = (key: string, kind: "amount" | "exclusive", invoiceId: "inv_1" | "inv_2") =>
@@ -64,9 +64,9 @@ describe("The amounts of rivals of a tolerant invoice", () => {
 });
 
 anyStore("Transfers to a shared address", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open(), "ethereum", "bsc");
+    shop = await openLedger(await store.open(), "ethereum", "bsc");
     for (const [network, digit] of [
       ["ethereum", "7"],
       ["bsc", "8"],
@@ -82,7 +82,7 @@ anyStore("Transfers to a shared address", (store) => {
     key,
     token: "USDT",
     address: "7".repeat(40),
-    amount: BigInt(Math.round(amount * 1_000_000)),
+    amount: usdt(amount),
     blockTime: shop.now(),
     ...unseen,
   });

@@ -17,7 +17,7 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { formatAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const link: Id<"paymentLink"> = "lnk_00000000000000000000000001";
@@ -30,17 +30,17 @@ const atLink = (place: number) => 2 * place + 1;
 
 eachStore("An address of an extended key", (store) => {
   let db: Database;
-  let shop: Shop;
+  let shop: Ledger;
   let walletId: Id<"wallet">;
   beforeEach(async () => {
     db = await store.open();
-    shop = await openShop(db, "ethereum", "polygon");
+    shop = await openLedger(db, "ethereum", "polygon");
     await shop.scan("ethereum");
     await shop.scan("polygon");
     walletId = (await shop.addWallet("ethereum", { xpub: xpubs.first })).id;
   });
 
-  type Input = Parameters<Shop["create"]>[0];
+  type Input = Parameters<Ledger["create"]>[0];
   const issue = (input: Input = {}) => shop.create({ network: "ethereum", ...input });
   const start = (input: Input = {}) => issue({ startedAtLink: link, ...input });
   const startMany = async (count: number, input: Input = {}) => {

@@ -4,7 +4,7 @@ import {
   searchAmount,
   type HoldTarget,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
-import { peggedToken, stated } from "../../../support/pegged-token.ts";
+import { peggedToken, stated } from "../../../support/amounts.ts";
 
 const place: HoldTarget = {
   organizationId: "org_1",

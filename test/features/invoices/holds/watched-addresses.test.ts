@@ -8,7 +8,7 @@ import {
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { archiveWallet } from "../../../../src/features/wallets/wallets.ts";
 import { hour } from "../../../../src/kernel/clock.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 
 // In canonical form.
@@ -21,9 +21,9 @@ eachStore("The watched addresses", (store) => {
   });
 
   const it = takeTurns(store);
-  let shop: Shop;
+  let shop: Ledger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "ethereum", "bsc");
+    shop = await openLedger(await store.open(), "ethereum", "bsc");
     await shop.scan("ethereum");
   });
   const since = (...addresses: readonly string[]) =>

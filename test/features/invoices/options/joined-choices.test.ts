@@ -10,12 +10,7 @@ import { createRelay, events, type Subscriber } from "../../../../src/platform/e
 import { expectStatus } from "../../../support/app.ts";
 import { auditKey } from "../../../support/secret.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import {
-  openCounter,
-  type Counter,
-  type Json,
-  type Merchant,
-} from "../../payments/ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
 
 eachStore("Choices that a payer makes one after the other", (store) => {
   let counter: Counter;

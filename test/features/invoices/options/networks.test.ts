@@ -4,42 +4,35 @@ import { getInvoice } from "../../../../src/features/invoices/invoices.ts";
 import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
 import { submitClaim } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
-import { minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { minute } from "../../../../src/kernel/clock.ts";
+import { known, openLedger, type Ledger } from "../../../support/ledger.ts";
+import {
+  blockMs,
+  transferTo,
+  watch,
+  watchScripted,
+  type WatchedLedger,
+} from "../../../support/watched-ledger.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { openMarket, type Market } from "../../payments/ledger/paid-invoice-fixture.ts";
-import { scriptChain, wordOf, type ScriptedChain } from "../../payments/watcher/scripted-chain.ts";
+import { wordOf, type ScriptedChain } from "../../payments/watcher/scripted-chain.ts";
 
 const networks = ["ethereum", "bsc"] as const;
 type NetworkId = (typeof networks)[number];
-const blockMs = 12 * second;
 
 anyStore("An invoice with options on two networks", (store) => {
-  let shop: Shop;
-  const chains = new Map<NetworkId, { chain: ScriptedChain; market: Market }>();
+  let shop: Ledger;
+  const chains = new Map<NetworkId, { chain: ScriptedChain; market: WatchedLedger }>();
 
   beforeEach(async () => {
-    shop = await openShop(await store.open(), ...networks);
+    shop = await openLedger(await store.open(), ...networks);
     for (const id of networks) {
-      const startAt = shop.now() - 200 * blockMs;
-      const chainId = shop.networks.get(id)?.chainId ?? 1;
-      const chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId });
-      if (id === "bsc") chain.faults.decimals = 18;
-      chain.mine([], 199);
-      const market = openMarket(shop, id, chain.client);
-      await market.look();
-      chains.set(id, { chain, market });
+      chains.set(id, await watchScripted(shop, id));
       await shop.addWallet(id, { xpub: id === "bsc" ? xpubs.second : xpubs.first });
     }
   });
 
-  const on = (id: NetworkId) => {
-    const found = chains.get(id);
-    if (found === undefined) throw new Error(`${id} is not read`);
-    return found;
-  };
+  const on = (id: NetworkId) => known(chains.get(id));
   const issue = () =>
     shop.create({
       network: undefined,
@@ -52,11 +45,7 @@ anyStore("An invoice with options on two networks", (store) => {
   /** Pays to an address of a network, and mines until it is confirmed. */
   async function pay(id: NetworkId, address: string | null, amount: bigint, name: string) {
     const { chain, market } = on(id);
-    const to = parseAddress(address ?? "");
-    const token = shop.networks.get(id)?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (!to.ok || token === undefined) throw new Error("there is nowhere to pay to");
-    const { contract } = token;
-    chain.mine([{ transaction: name, contract, to: to.address, amount }]);
+    chain.mine([transferTo(shop, { walletAddress: address }, amount, name, id)]);
     chain.mine([], 29);
     shop.advance(30 * blockMs);
     await market.look();
@@ -144,7 +133,7 @@ anyStore("An invoice with options on two networks", (store) => {
     await shop.choose(invoice.checkoutId, "bsc", "USDT");
     const unchosen = await issue();
     const { chain } = on("ethereum");
-    const market = openMarket(shop, "ethereum", chain.client, [chain.client], ["bsc"]);
+    const market = watch(shop, "ethereum", chain.client, [chain.client], ["bsc"]);
     await pay("ethereum", walletAddress, 10_000_000n, "sent there");
     await submit(invoice, "bsc", wordOf("sent there"));
     await submit(unchosen, "bsc", wordOf("sent there"));

@@ -3,8 +3,12 @@ import { expect } from "chai";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import type { Json, Merchant } from "../../payments/ledger/counter.ts";
-import { openOptionsCounter, type OptionsCounter } from "./options-counter.ts";
+import {
+  openOptionsCounter,
+  type Json,
+  type Merchant,
+  type OptionsCounter,
+} from "../../../support/counter.ts";
 
 eachStore("The dust of an option that a payer chooses", (store) => {
   let counter: OptionsCounter;

@@ -7,8 +7,12 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import { networkState, stateTable } from "../../../../src/platform/chain/state/network-state.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import type { Json, Merchant } from "../../payments/ledger/counter.ts";
-import { openOptionsCounter, type OptionsCounter } from "./options-counter.ts";
+import {
+  openOptionsCounter,
+  type Json,
+  type Merchant,
+  type OptionsCounter,
+} from "../../../support/counter.ts";
 
 const offered = (...symbols: readonly string[]) =>
   symbols.map((tokenSymbol) => ({ network: "sandbox", tokenSymbol }));

@@ -2,19 +2,19 @@ import { expect } from "chai";
 import { remainingAmount } from "../../../../src/features/invoices/settlement/remaining.ts";
 import { findInvoice, type InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { appOf } from "../../../support/context.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { testNetworks } from "../../../support/merchants.ts";
-import { expectDigits } from "../../../support/pegged-token.ts";
+import { expectDigits } from "../../../support/amounts.ts";
 import { anyStore, whileBroken } from "../../../support/store/stores.ts";
 
 anyStore("The amount that remains to be paid", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   /** An invoice of 10.00 USDT at an address that also holds 6.00 and 0.01 for others, and the same with 4.00 paid. */
   let unpaid: InvoiceRow;
   let partly: InvoiceRow;
 
   before(async () => {
-    shop = await openShop(await store.open(), "sandbox");
+    shop = await openLedger(await store.open(), "sandbox");
     await shop.scan("sandbox");
     await shop.addWallet("sandbox", { address: `0x${"7".repeat(40)}` });
     const issue = (amount: string) => shop.create({ network: "sandbox", amount });

@@ -19,15 +19,9 @@ import { parseAddress } from "../../../../src/platform/chain/tron/kind.ts";
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { events } from "../../../../src/platform/events/outbox.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import {
-  networkOf,
-  openShop,
-  refusal,
-  type Shop,
-} from "../../../support/invoice-services-fixture.ts";
-import { expectDigits } from "../../../support/pegged-token.ts";
+import { networkOf, openLedger, refusal, type Ledger } from "../../../support/ledger.ts";
+import { expectDigits, longChain, unseen, usdt } from "../../../support/amounts.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { longChain, unseen } from "../../../support/hold-marks.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
@@ -39,7 +33,6 @@ function canonical(shown: string | null): string {
 }
 
 /** Amounts in USDT, which has 6 decimals. */
-const tokens = (whole: number) => BigInt(Math.round(whole * 1_000_000));
 
 eachStore("an invoice's payments", (store) => {
   const it = takeTurns(store);
@@ -48,9 +41,9 @@ eachStore("an invoice's payments", (store) => {
     because: "the tests credit payments without transfers",
   });
 
-  let shop: Shop;
+  let shop: Ledger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "tron", "ethereum");
+    shop = await openLedger(await store.open(), "tron", "ethereum");
     await shop.scan("tron");
   });
 
@@ -101,7 +94,7 @@ eachStore("an invoice's payments", (store) => {
   it("move it from open to paid, with one event for each change", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create();
-    const seen = tokens(25);
+    const seen = usdt(25);
     await settle(new Map([[invoice, { seen, latestBlock: 990, completedAt: 5_000 }]]));
     expect(await shown(invoice)).to.deep.include({
       status: "confirming",
@@ -146,7 +139,7 @@ eachStore("an invoice's payments", (store) => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create();
     const small = await shop.create({ amount: "15" });
-    await settle(new Map([[invoice, { seen: tokens(10), latestBlock: 990 }]]));
+    await settle(new Map([[invoice, { seen: usdt(10), latestBlock: 990 }]]));
     const partly = await shown(invoice);
     expect(partly).to.include({
       status: "partially_paid",
@@ -154,21 +147,21 @@ eachStore("an invoice's payments", (store) => {
       paidAmount: "10.00",
     });
     const rest = expectDigits(partly.remainingAmount, "15.00");
-    expect(await match(tokens(15))).to.include({ invoiceId: small.id, rule: "exact_amount" });
+    expect(await match(usdt(15))).to.include({ invoiceId: small.id, rule: "exact_amount" });
     expect(await match(rest)).to.include({
       invoiceId: invoice.id,
       rule: "exact_amount",
     });
-    expect(await match(tokens(25))).to.include({ invoiceId: invoice.id });
+    expect(await match(usdt(25))).to.include({ invoiceId: invoice.id });
     const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1 AND amount < $2", [
       invoice.id,
       "0".repeat(70) + "25000000",
     ]);
     expect(hold?.endsAt).to.equal((invoice.expiresAt ?? 0) + 7 * day);
     // The same total keeps the remaining amount; a larger one needs another.
-    await settle(new Map([[invoice, { seen: tokens(10), latestBlock: 991 }]]));
+    await settle(new Map([[invoice, { seen: usdt(10), latestBlock: 991 }]]));
     expect(await shown(invoice)).to.include({ remainingAmount: partly.remainingAmount });
-    await settle(new Map([[invoice, { seen: tokens(20), latestBlock: 991 }]]));
+    await settle(new Map([[invoice, { seen: usdt(20), latestBlock: 991 }]]));
     expect(await shown(invoice)).to.include({ remainingAmount: "5.00" });
     expect(await told(invoice)).to.deep.equal([
       "invoice.created open",
@@ -184,8 +177,8 @@ eachStore("an invoice's payments", (store) => {
     expect(found).to.include({ invoiceId: two.id, rule: "exclusive_address" });
     await settle(
       new Map([
-        [one, { seen: tokens(30), confirmed: tokens(30), completedAt: 1 }],
-        [two, { seen: tokens(10) }],
+        [one, { seen: usdt(30), confirmed: usdt(30), completedAt: 1 }],
+        [two, { seen: usdt(10) }],
       ]),
     );
     expect(await shown(one)).to.include({
@@ -204,7 +197,7 @@ eachStore("an invoice's payments", (store) => {
   it("that a reorganization removes leave it as it was before, with an event", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create();
-    const whole = { seen: tokens(25), confirmed: tokens(25), latestBlock: 900, completedAt: 7 };
+    const whole = { seen: usdt(25), confirmed: usdt(25), latestBlock: 900, completedAt: 7 };
     await settle(new Map([[invoice, whole]]));
     await settle(new Map([[invoice, { isReverted: true }]]));
     expect(await shown(invoice)).to.include({
@@ -214,7 +207,7 @@ eachStore("an invoice's payments", (store) => {
       remainingAmount: "25.00",
       paidAt: null,
     });
-    expect(await match(tokens(25))).to.include({ invoiceId: invoice.id });
+    expect(await match(usdt(25))).to.include({ invoiceId: invoice.id });
     await settle(new Map([[invoice, whole]]));
     expect(await shown(invoice)).to.include({ status: "paid", exception: "none" });
     expect(await told(invoice)).to.deep.equal([
@@ -248,10 +241,10 @@ eachStore("an invoice's payments", (store) => {
   it("are within the tolerance of an invoice, and enough for it", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create({ underpaymentTolerance: "2" });
-    const seen = tokens(24.5);
+    const seen = usdt(24.5);
     expect(await match(seen)).to.include({ invoiceId: invoice.id, rule: "within_tolerance" });
     expect(await match(seen - 1n)).to.equal(null);
-    expect(await match(tokens(25.01))).to.equal(null);
+    expect(await match(usdt(25.01))).to.equal(null);
     await settle(new Map([[invoice, { seen, confirmed: seen, completedAt: 1 }]]));
     expect(await shown(invoice)).to.include({
       status: "paid",
@@ -264,37 +257,37 @@ eachStore("an invoice's payments", (store) => {
     await shop.addWallet("tron", { address });
     const tolerant = await shop.create({ underpaymentTolerance: "5" });
     const exact = await shop.create({ amount: "24.5" });
-    expect(await match(tokens(24.8))).to.include({ invoiceId: tolerant.id });
-    expect(await match(tokens(24.6))).to.equal(null);
+    expect(await match(usdt(24.8))).to.include({ invoiceId: tolerant.id });
+    expect(await match(usdt(24.6))).to.equal(null);
     expect(await match(exact.payableAmount ?? 0n)).to.include({
       invoiceId: exact.id,
       rule: "exact_amount",
     });
     await shop.create({ amount: "24.9", underpaymentTolerance: "5" });
-    expect(await match(tokens(24.8))).to.equal(null);
+    expect(await match(usdt(24.8))).to.equal(null);
   });
 
   it("are not matched at another amount, token, address or time", async () => {
     await shop.addWallet("tron", { address });
     const invoice = await shop.create();
-    expect(await match(tokens(25))).to.include({ organizationId: shop.organizationId });
-    expect(await match(tokens(25) + 1n)).to.equal(null);
-    expect(await match(tokens(25), secondAddress)).to.equal(null);
-    expect(await match(tokens(25), address, { token: "USDC" })).to.equal(null);
+    expect(await match(usdt(25))).to.include({ organizationId: shop.organizationId });
+    expect(await match(usdt(25) + 1n)).to.equal(null);
+    expect(await match(usdt(25), secondAddress)).to.equal(null);
+    expect(await match(usdt(25), address, { token: "USDC" })).to.equal(null);
     const issuedAt = invoice.issuedAt ?? 0;
     const end = (invoice.expiresAt ?? 0) + 7 * day;
     const [held] = await shop.db.find(holds, "");
     const height = held?.markHeight ?? 0;
     const chain = { tipHeight: height + 1, hashes: [held?.markHash ?? ""] };
     const time = issuedAt - day;
-    expect(await match(tokens(25), address, { time, chain, height })).to.equal(null);
-    expect(await match(tokens(25), address, { time, chain, height: height + 1 })).to.include({
+    expect(await match(usdt(25), address, { time, chain, height })).to.equal(null);
+    expect(await match(usdt(25), address, { time, chain, height: height + 1 })).to.include({
       invoiceId: invoice.id,
     });
-    expect(await match(tokens(25), address, { time: end })).not.to.equal(null);
-    expect(await match(tokens(25), address, { time: end + 1 })).to.equal(null);
+    expect(await match(usdt(25), address, { time: end })).not.to.equal(null);
+    expect(await match(usdt(25), address, { time: end + 1 })).to.equal(null);
     // While the time is uncertain, it is not a reason to reject a match.
-    expect(await match(tokens(25), address, { time: null })).not.to.equal(null);
+    expect(await match(usdt(25), address, { time: null })).not.to.equal(null);
   });
 
   it("provide the payment ledger with the terms of an issued invoice", async () => {
@@ -307,8 +300,8 @@ eachStore("an invoice's payments", (store) => {
       organizationId: shop.organizationId,
       amount: 2_500n,
       settlementDecimals: 2,
-      payableAmount: tokens(25),
-      dueAmount: tokens(24.75),
+      payableAmount: usdt(25),
+      dueAmount: usdt(24.75),
       expiresAt: invoice.expiresAt,
       isCanceled: false,
     });
@@ -318,7 +311,7 @@ eachStore("an invoice's payments", (store) => {
       tokenSymbol: "USDT",
       tokenDecimals: 6,
       requiredConfirmations: 19,
-      payableAmount: tokens(25),
+      payableAmount: usdt(25),
       exchangeRate: "1",
     });
   });
@@ -331,9 +324,9 @@ eachStore("the deadline of an invoice", (store) => {
     because: "the tests credit payments without transfers",
   });
 
-  let shop: Shop;
+  let shop: Ledger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "tron", "ethereum");
+    shop = await openLedger(await store.open(), "tron", "ethereum");
     await shop.scan("tron");
     await shop.addWallet("tron", { address });
   });
@@ -362,8 +355,8 @@ eachStore("the deadline of an invoice", (store) => {
     const [part, enough] = [await shop.create(), await shop.create({ amount: "9" })];
     const state = await shop.scan("tron");
     const totals = new Map([
-      [part.id, { ...noPayments, seen: tokens(10) }],
-      [enough.id, { ...noPayments, seen: tokens(9) }],
+      [part.id, { ...noPayments, seen: usdt(10) }],
+      [enough.id, { ...noPayments, seen: usdt(9) }],
     ]);
     await shop.settle("tron", totals, state);
     shop.advance(2 * hour);
@@ -438,14 +431,14 @@ eachStore("the deadline of an invoice", (store) => {
     shop.advance(8 * day);
     expect(await sweep(end)).to.equal(1);
     const second = await shop.create();
-    expectDigits(second.payableAmount, tokens(25));
+    expectDigits(second.payableAmount, usdt(25));
     expect(await sweep(end + 1)).to.equal(1);
     const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [invoice.id]);
     expect(hold?.releasedAt).to.equal(shop.now());
     // The bare price is available again once nothing near it is held.
     shop.advance(8 * day);
     expect(await sweep((second.expiresAt ?? 0) + 7 * day + 1)).to.equal(2);
-    expect((await shop.create()).payableAmount).to.equal(tokens(25));
+    expect((await shop.create()).payableAmount).to.equal(usdt(25));
     expect(await status(invoice)).to.equal("expired");
   });
 

@@ -3,9 +3,8 @@ import { stateTable } from "../../../../src/platform/chain/state/network-state.t
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openDesk } from "../../refunds/desk.ts";
-import type { Json } from "../ledger/counter.ts";
-import { usdt } from "../shared-address.ts";
+import { usdt } from "../../../support/amounts.ts";
+import { openDesk, type Json } from "../../../support/counter.ts";
 
 let keys = 50;
 

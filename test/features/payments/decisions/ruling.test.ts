@@ -3,12 +3,10 @@ import { expect } from "chai";
 import { transfers } from "../../../../src/features/payments/table.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { finalBlocks } from "../../refunds/desk.ts";
-import type { Json } from "../ledger/counter.ts";
-import { atSharedAddress } from "../shared-address.ts";
+import { finalBlocks, openDesk, type Json } from "../../../support/counter.ts";
 
 anyStore("A decision about a payment", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
 
   const transfer = ({ id }: Json) => shop.counter.get(shop.merchant, `/transfers/${String(id)}`);
   const payment = ({ id }: Json) => shop.counter.get(shop.merchant, `/payments/${String(id)}`);

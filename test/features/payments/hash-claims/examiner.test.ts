@@ -19,20 +19,20 @@ import type { Database } from "../../../../src/platform/database/database.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
 import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import { known, newHash, openLedger, type WrittenLedger } from "../written-ledger.ts";
+import { known, newHash, openBook, type Book } from "../../../support/ledger.ts";
 
 /** A provider's answer about a transaction. */
 type Answer = ChainClient["receipt"];
 
 anyStore("The examiner of submitted transactions", (store) => {
   let db: Database;
-  let book: WrittenLedger;
+  let book: Book;
   before(async () => {
     db = await store.open();
   });
   // Ethereum is examined here, BSC and Base elsewhere, and Polygon by nobody.
   beforeEach(async () => {
-    book = await openLedger(db, "bsc", "base", "polygon");
+    book = await openBook(db, "bsc", "base", "polygon");
     for (const network of ["bsc", "base", "polygon"]) {
       await book.addWallet(network, { address: `0x${book.sharedAddress}` });
     }

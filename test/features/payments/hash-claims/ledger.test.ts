@@ -1,4 +1,5 @@
 // The transfers that are entered for a submitted transaction, and its result.
+import { usdt } from "../../../support/amounts.ts";
 import { expect } from "chai";
 import { reversePayment } from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
@@ -15,17 +16,16 @@ import {
 } from "../../../../src/features/payments/table.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { usdt } from "../shared-address.ts";
-import { finalHeight, known, openLedger, type WrittenLedger } from "../written-ledger.ts";
+import { finalHeight, known, openBook, type Book } from "../../../support/ledger.ts";
 
 anyStore("A submitted transaction", (store) => {
   let db: Database;
-  let book: WrittenLedger;
+  let book: Book;
   before(async () => {
     db = await store.open();
   });
   beforeEach(async () => {
-    book = await openLedger(db);
+    book = await openBook(db);
   });
 
   const hashOf = (logs: readonly TimedLog[]): string => known(logs[0]).transactionHash;
@@ -134,7 +134,7 @@ anyStore("A submitted transaction", (store) => {
       [{ amount: "12.00" }, "taken"],
       [{ amount: "12.50", underpaymentTolerance: "5" }, "review"],
     ] as const) {
-      book = await openLedger(db);
+      book = await openBook(db);
       const invoice = await book.issueShared();
       const logs = await unmatched();
       await book.issueShared(asked);

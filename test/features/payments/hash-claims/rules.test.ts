@@ -13,7 +13,7 @@ import type { TimedLog } from "../../../../src/features/payments/ledger/chain-di
 import { day, minute, second } from "../../../../src/kernel/clock.ts";
 import type { Receipt } from "../../../../src/platform/chain/client.ts";
 import type { ClaimableTerms } from "../../../../src/features/invoices/holds/claimable.ts";
-import { unmarked } from "../../../support/hold-marks.ts";
+import { unmarked } from "../../../support/amounts.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 
 const address = "a1".repeat(20);

@@ -16,7 +16,7 @@ import type { Reader } from "../../../../src/platform/database/database.ts";
 import type { SqlValue } from "../../../../src/platform/database/schema/table.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
 
 const flood = 600;
 

@@ -22,7 +22,7 @@ import { makeSandbox } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../../support/app.ts";
-import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, refusal, type Ledger } from "../../../support/ledger.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const tester = { actor: systemActor("tests"), requestId: null, ip: null };
@@ -209,9 +209,9 @@ eachStore("The claim examiner", (store) => {
 });
 
 eachStore("The submission of a transaction", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open(), "ethereum", "bsc");
+    shop = await openLedger(await store.open(), "ethereum", "bsc");
     for (const network of ["ethereum", "bsc"]) {
       await shop.scan(network);
       await shop.addWallet(network, { address: `0x${"5".repeat(40)}` });
@@ -251,10 +251,9 @@ eachStore("The submission of a transaction", (store) => {
   }
 
   const hash = (digit: number) => String(digit).repeat(64);
-  const issue = () => shop.create({ network: "ethereum" });
 
   it("stores a claim that is due at once, also as the fifth open one, and wakes its network's worker", async () => {
-    const invoice = await issue();
+    const invoice = await shop.create();
     const at = shop.now();
     const due = { state: "waiting", reason: null, attempts: 0, nextAt: at, createdAt: at } as const;
     for (const digit of [1, 2, 3, 4, 5]) {
@@ -274,7 +273,7 @@ eachStore("The submission of a transaction", (store) => {
       [{ state: "credited", closedAt: 1 }, "bsc"],
       [{ state: "review", closedAt: 1 }, "ethereum"],
     ] as const) {
-      const invoice = await issue();
+      const invoice = await shop.create();
       await submit(invoice, hash(1));
       await set(invoice, { attempts: 3, ...changes });
       const before = await claimOf(invoice);
@@ -286,7 +285,7 @@ eachStore("The submission of a transaction", (store) => {
   });
 
   it("moves a claim that waits on another network, where the search begins at once", async () => {
-    const invoice = await issue();
+    const invoice = await shop.create();
     for (const digit of [1, 2, 3, 4, 5]) await submit(invoice, hash(digit));
     await set(invoice, { reason: "unknown", attempts: 3 });
     const before = await claimsOf(invoice);
@@ -300,7 +299,7 @@ eachStore("The submission of a transaction", (store) => {
   });
 
   it("opens a refused claim again, on the network that the payer has chosen since", async () => {
-    const invoice = await issue();
+    const invoice = await shop.create();
     await submit(invoice, hash(1));
     const first = await claimOf(invoice);
     await set(invoice, { state: "refused", reason: "unknown", attempts: 9, closedAt: shop.now() });
@@ -314,7 +313,7 @@ eachStore("The submission of a transaction", (store) => {
   });
 
   it("takes the place of the oldest unknown one if five are open, and is refused without such a one", async () => {
-    const invoice = await issue();
+    const invoice = await shop.create();
     for (const digit of [1, 2, 3, 4, 5]) {
       await submit(invoice, hash(digit));
       shop.advance(1);

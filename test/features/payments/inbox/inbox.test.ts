@@ -4,12 +4,11 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
+import { usdt } from "../../../support/amounts.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { colleague } from "../../../support/roles-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../ledger/counter.ts";
-
-const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
+import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
 
 eachStore("A transfer that matches no invoice", (store) => {
   const it = takeTurns(store);
@@ -424,13 +423,13 @@ eachStore("A transfer that matches no invoice", (store) => {
   it("is the only one from whose block on the sandbox reorganizes for its invoice", async () => {
     const one = await counter.issue(merchant, { amount: "38.00" });
     const two = await counter.issue(merchant, { amount: "39.00" });
-    const first = await counter.pay(address, usdt(Number(one["payableAmount"])));
+    const first = await counter.pay(address, usdt(one["payableAmount"]));
     await counter.mine();
-    const second = await counter.pay(address, usdt(Number(two["payableAmount"])));
+    const second = await counter.pay(address, usdt(two["payableAmount"]));
     await counter.mine();
     // Neither of these pays the second invoice.
-    await counter.pay(address, usdt(Number(two["payableAmount"])), { failed: true });
-    await counter.pay(address, usdt(Number(two["payableAmount"])), { fakeToken: true });
+    await counter.pay(address, usdt(two["payableAmount"]), { failed: true });
+    await counter.pay(address, usdt(two["payableAmount"]), { fakeToken: true });
     await counter.mine();
     const from = (paid: Json) =>
       reorganizeSandbox(counter.app.app, testContext, paid["id"] as Id<"invoice">, {
@@ -441,7 +440,7 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect((await from(one)).transactions).to.deep.equal([first]);
     await counter.look();
     const three = await counter.issue(merchant, { amount: "43.00" });
-    await counter.pay(address, usdt(Number(three["payableAmount"])));
+    await counter.pay(address, usdt(three["payableAmount"]));
     await counter.mine((sandboxOf(counter.app.app)?.network.finality.lagBlocks ?? 0) + 2);
     const refusal = await Promise.resolve(from(three)).catch((error: unknown) => String(error));
     expect(refusal).to.match(/Its newest payment is in block \d+, which is final/);

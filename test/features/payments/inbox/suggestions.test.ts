@@ -1,12 +1,12 @@
 // The invoices that the inbox suggests for unmatched transfers, and their order.
 import { expect } from "chai";
 import { minute } from "../../../../src/kernel/clock.ts";
+import { usdt } from "../../../support/amounts.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../ledger/counter.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
 
-const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
 const sender = "5e".repeat(20);
 
 interface Suggested {

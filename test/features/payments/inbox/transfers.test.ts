@@ -3,11 +3,10 @@ import { listClaims } from "../../../../src/features/payments/inbox/transfers.ts
 import type { Id } from "../../../../src/kernel/id.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import type { Json } from "../ledger/counter.ts";
-import { atSharedAddress } from "../shared-address.ts";
+import { openDesk, type Json } from "../../../support/counter.ts";
 
 anyStore("The transactions that payers submitted", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
 
   it("are listed with the payments of their own invoices, by these transactions alone", async () => {
     const [one, two] = [await shop.issue(), await shop.issue({ amount: "30.00" })];

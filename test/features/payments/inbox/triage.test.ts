@@ -6,11 +6,11 @@ import { minute } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import type { Json } from "../ledger/counter.ts";
-import { atSharedAddress, usdt } from "../shared-address.ts";
+import { usdt } from "../../../support/amounts.ts";
+import { openDesk, type Json } from "../../../support/counter.ts";
 
 anyStore("The questions about transfers in the inbox", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
 
   let asking: Json;
   beforeEach(async () => {

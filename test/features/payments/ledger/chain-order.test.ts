@@ -6,50 +6,44 @@ import { wallets } from "../../../../src/features/wallets/table.ts";
 import { transfers } from "../../../../src/features/payments/table.ts";
 import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
+import { usdt } from "../../../support/amounts.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
+import {
+  blockMs,
+  transferTo,
+  watch,
+  watchScripted,
+  type WatchedLedger,
+} from "../../../support/watched-ledger.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openMarket, type Market } from "./paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "../watcher/scripted-chain.ts";
+import type { ScriptedChain } from "../watcher/scripted-chain.ts";
 
-const blockMs = 12 * second;
-const units = (amount: string | null) => BigInt(Math.round(Number(amount) * 1_000_000));
 const shared = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
 eachStore("Payments on a chain whose blocks have old times", (store) => {
   const it = takeTurns(store);
-  let shop: Shop;
+  let shop: Ledger;
   let chain: ScriptedChain;
-  let market: Market;
+  let market: WatchedLedger;
   let sent = 0;
 
   /** Opens a shop whose chain's blocks are this far behind the clock, with all blocks read. */
   async function open(lagMs: number): Promise<void> {
-    shop = await openShop(await store.open(), "ethereum");
-    const startAt = shop.now() - 200 * blockMs - lagMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
-    chain.mine([], 199);
-    market = openMarket(shop, "ethereum", chain.client);
-    await market.look();
+    shop = await openLedger(await store.open(), "ethereum");
+    ({ chain, market } = await watchScripted(shop, "ethereum", { lagMs }));
   }
   beforeEach(() => open(30 * minute));
   afterEach(() => expectSound(shop.db));
 
   /** Mines a block with a payment of USDT to an invoice's address. */
-  function pay({ walletAddress }: InvoiceView, amount: bigint | null): void {
+  function pay(invoice: Pick<InvoiceView, "walletAddress">, amount: bigint | null): void {
     sent += 1;
-    const to = parseAddress(walletAddress ?? "");
-    const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (!to.ok || usdt === undefined) throw new Error("there is nowhere to pay to");
-    const transaction = `payment ${String(sent)}`;
-    chain.mine([{ transaction, contract: usdt.contract, to: to.address, amount: amount ?? 0n }]);
+    chain.mine([transferTo(shop, invoice, amount ?? 0n, `payment ${String(sent)}`)]);
     shop.advance(blockMs);
   }
-  const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
-    shop.create({ network: "ethereum", ...input });
   const statusOf = async (invoice: InvoiceView) => (await market.read(invoice)).status;
   const waiting = async () =>
     (await shop.db.find(transfers, "ORDER BY id")).map(({ waitingReason }) => waitingReason);
@@ -69,7 +63,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
       it(`count for a new invoice at ${place} when the times are ${String(lag)} minutes old`, async () => {
         await open(lag * minute);
         await shop.addWallet("ethereum", receiver);
-        const invoice = await issue();
+        const invoice = await shop.create();
         pay(invoice, invoice.payableAmount);
         await market.look();
         expect(await statusOf(invoice)).to.equal("confirming");
@@ -79,8 +73,8 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
   it("count after a restart", async () => {
     await shop.addWallet("ethereum", { address: shared });
-    const invoice = await issue();
-    market = openMarket(shop, "ethereum", chain.client);
+    const invoice = await shop.create();
+    market = watch(shop, "ethereum", chain.client);
     // The lease of the process that ended.
     shop.advance(2 * minute);
     pay(invoice, invoice.payableAmount);
@@ -90,8 +84,8 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
   it("count when another server reads the network, whose provider has the same blocks", async () => {
     await shop.addWallet("ethereum", { address: shared });
-    const invoice = await issue();
-    market = openMarket(shop, "ethereum", chain.provider("another server"));
+    const invoice = await shop.create();
+    market = watch(shop, "ethereum", chain.provider("another server"));
     // The lease of the first server ends.
     shop.advance(2 * minute);
     pay(invoice, invoice.payableAmount);
@@ -102,12 +96,12 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("do not count for an invoice if they were recorded before it, even if a reorganization then puts them above the mark", async () => {
     await shop.addWallet("ethereum", { address: shared });
     // An address is watched, and its transfers are recorded, while an invoice can be paid there.
-    const first = await issue({ amount: "30.00" });
-    pay(first, units("25"));
+    const first = await shop.create({ amount: "30.00" });
+    pay(first, usdt("25"));
     await market.look();
     shop.advance(second);
-    const invoice = await issue();
-    expect(invoice.payableAmount).to.equal(units("25"));
+    const invoice = await shop.create();
+    expect(invoice.payableAmount).to.equal(usdt("25"));
     const [recorded] = await shop.db.find(transfers, "ORDER BY id");
     expect(recorded?.createdAt).to.be.below((await lastHold()).startsAt);
     await market.look();
@@ -116,7 +110,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     chain.rollback(1);
     chain.mine([], 3);
     sent -= 1;
-    pay(invoice, units("25"));
+    pay(invoice, usdt("25"));
     await market.look();
     const [moved] = await shop.db.find(transfers, "ORDER BY id");
     expect(moved).to.include({ id: recorded?.id, invoiceId: null });
@@ -131,10 +125,10 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("never count if the block was read while the address was not watched, however new it seems", async () => {
     await open(-minute);
     const wallet = await shop.addWallet("ethereum", { address: shared });
-    pay({ walletAddress: shared } as InvoiceView, units("25"));
+    pay({ walletAddress: shared }, usdt("25"));
     await market.look();
-    const invoice = await issue({ walletId: wallet.id });
-    expect(invoice.payableAmount).to.equal(units("25"));
+    const invoice = await shop.create({ walletId: wallet.id });
+    expect(invoice.payableAmount).to.equal(usdt("25"));
     await market.look();
     const found = await shop.db.find(transfers, "ORDER BY id");
     expect(
@@ -145,7 +139,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
   it("stay with their invoice wherever a reorganization puts them", async () => {
     await shop.addWallet("ethereum", { address: shared });
-    const invoice = await issue();
+    const invoice = await shop.create();
     pay(invoice, invoice.payableAmount);
     await market.look();
     chain.rollback(3);
@@ -198,12 +192,12 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     const reissue = async () => {
       const [wallet] = await shop.db.find(wallets, "");
       if (wallet === undefined) throw new Error("there is no wallet");
-      invoice = await issue({ walletId: wallet.id, amount: "26.00" });
+      invoice = await shop.create({ walletId: wallet.id, amount: "26.00" });
     };
     for (const [name, make] of cases) {
       it(`wait at a shared address if ${name}`, async () => {
         const wallet = await shop.addWallet("ethereum", { address: shared });
-        invoice = await issue({ walletId: wallet.id });
+        invoice = await shop.create({ walletId: wallet.id });
         await make();
         pay(invoice, invoice.payableAmount);
         chain.mine([], 3);
@@ -214,7 +208,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
       it(`count at an address that no invoice had before if ${name}`, async () => {
         const wallet = await shop.addWallet("ethereum", { xpub: xpubs.first });
-        invoice = await issue({ walletId: wallet.id });
+        invoice = await shop.create({ walletId: wallet.id });
         await make();
         pay(invoice, invoice.payableAmount);
         chain.mine([], 3);
@@ -225,7 +219,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
     it("wait at an address that an invoice had before", async () => {
       const wallet = await shop.addWallet("ethereum", { xpub: xpubs.first });
-      invoice = await issue({ walletId: wallet.id });
+      invoice = await shop.create({ walletId: wallet.id });
       await changeHolds({ isMarkRecent: false, isNewAddress: false });
       pay(invoice, invoice.payableAmount);
       await market.look();
@@ -235,7 +229,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     it("count if their time is after the invoice", async () => {
       await open(0);
       const wallet = await shop.addWallet("ethereum", { address: shared });
-      invoice = await issue({ walletId: wallet.id });
+      invoice = await shop.create({ walletId: wallet.id });
       await changeHolds({ isMarkRecent: false });
       pay(invoice, invoice.payableAmount);
       await market.look();
@@ -247,7 +241,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
     await open(0);
     await shop.addWallet("ethereum", { address: shared });
     // Its payer knows the address and the price, and pays before the invoice is there.
-    pay({ walletAddress: shared } as InvoiceView, units("25"));
+    pay({ walletAddress: shared }, usdt("25"));
     const invoice = await (async () => {
       for (let block = 1; block <= 40; block += 1) {
         chain.mine();
@@ -255,9 +249,9 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
         chain.faults.lag = block + 1;
         await market.look();
       }
-      return issue();
+      return shop.create();
     })();
-    expect(invoice.payableAmount).to.equal(units("25"));
+    expect(invoice.payableAmount).to.equal(usdt("25"));
     chain.faults.lag = 0;
     await market.look();
     expect(await waiting()).to.deep.equal(["order_unknown"]);
@@ -289,7 +283,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
 
   it("are in time until a block has a time after the deadline", async () => {
     await shop.addWallet("ethereum", { address: shared });
-    const invoice = await issue({ expiresInSeconds: 300 });
+    const invoice = await shop.create({ expiresInSeconds: 300 });
     shop.advance(10 * minute);
     pay(invoice, invoice.payableAmount);
     await market.look();
@@ -299,7 +293,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("are not certain after a scan that is older than three polls, or behind the chain", async () => {
     await shop.addWallet("ethereum", { address: shared });
     const recent = async () => {
-      await issue();
+      await shop.create();
       return (await shop.db.find(holds, "ORDER BY id")).at(-1)?.isMarkRecent;
     };
     expect(await recent()).to.equal(true);

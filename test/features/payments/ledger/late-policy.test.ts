@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import { usdt } from "../../../support/amounts.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { colleague } from "../../../support/roles-fixture.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Merchant } from "./counter.ts";
+import { openCounter, type Counter, type Merchant } from "../../../support/counter.ts";
 
 anyStore("The policy for late payments", (store) => {
   let counter: Counter;
@@ -22,7 +23,7 @@ anyStore("The policy for late payments", (store) => {
   async function payLate(amount: string) {
     const invoice = await counter.issue(merchant, { amount, expiresInSeconds: 300 });
     counter.app.clock.advance(600_000);
-    await counter.pay(address, BigInt(Math.round(Number(amount) * 1_000_000)));
+    await counter.pay(address, usdt(amount));
     await counter.mine();
     await counter.mine(2);
     return { invoice, read: () => counter.get(merchant, `/invoices/${String(invoice["id"])}`) };

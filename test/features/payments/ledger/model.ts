@@ -3,20 +3,15 @@ import fc from "fast-check";
 import type { InvoiceView } from "../../../../src/features/invoices/records.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import { transfers, type TransferRow } from "../../../../src/features/payments/table.ts";
-import { minute, second, type Instant } from "../../../../src/kernel/clock.ts";
+import { minute, type Instant } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import type { Address } from "../../../../src/platform/chain/client.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { listed } from "../../../../src/platform/database/query/json-rows.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop } from "../../../support/invoice-services-fixture.ts";
-import { openMarket } from "./paid-invoice-fixture.ts";
-import {
-  addressOf,
-  scriptChain,
-  wordOf,
-  type ScriptedTransfer,
-} from "../watcher/scripted-chain.ts";
+import { openLedger } from "../../../support/ledger.ts";
+import { blockMs, watch, watchScripted } from "../../../support/watched-ledger.ts";
+import { addressOf, wordOf, type ScriptedTransfer } from "../watcher/scripted-chain.ts";
 
 // Histories of payments, reorganizations, restarts and provider faults, and the results that a merchant should see,
 // computed from the current chain in another way than in the product.
@@ -44,7 +39,6 @@ export type Step =
 
 /** The number of invoices: the first two have exclusive addresses, the third is identified by its amount. */
 const asked = 3;
-const blockMs = 12 * second;
 const finalityLag = 30;
 const confirmations = 12;
 const dustUnits = 10_000n;
@@ -103,14 +97,15 @@ interface Block {
 
 /** Opens a merchant with a chain on which histories are played one after another. */
 export async function openWorld(db: Database) {
-  const shop = await openShop(db, "ethereum");
+  const shop = await openLedger(db, "ethereum");
   const startAt = shop.now() - 200 * blockMs;
-  const chain = scriptChain({ startAt, blockMs, finalityLag, chainId: 1 });
+  const watched = await watchScripted(shop, "ethereum", { finalityLag });
+  const { chain } = watched;
   const tokens = new Map(
     shop.networks.get("ethereum")?.tokens.map(({ symbol, contract }) => [symbol, contract]),
   );
   const [usdt = "", usdc = ""] = [tokens.get("USDT"), tokens.get("USDC")];
-  let market = openMarket(shop, "ethereum", chain.client);
+  let { market } = watched;
   /** The blocks above the initial ones. */
   const blocks: Block[] = [];
   let transactions = 0;
@@ -118,8 +113,6 @@ export async function openWorld(db: Database) {
   let begun = 0;
   /** True if a reorganization has happened since. */
   let isReorganized = false;
-  chain.mine([], 199);
-  await market.look();
   const own = await shop.addWallet("ethereum", { xpub: xpubs.first });
   const shared = await shop.addWallet("ethereum", { address: `0x${"1".repeat(40)}` });
 
@@ -346,7 +339,7 @@ export async function openWorld(db: Database) {
         if (each.kind === "restart") {
           // The lease of the previous process has to expire first.
           shop.advance(minute);
-          market = openMarket(shop, "ethereum", chain.client);
+          market = watch(shop, "ethereum", chain.client);
         }
       }
       mine([]);

@@ -6,12 +6,12 @@ import { events } from "../../../../src/platform/events/outbox.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import { atSharedAddress, suggestedFor, usdt } from "../shared-address.ts";
-import { openLedger } from "../written-ledger.ts";
-import type { Json, Merchant } from "./counter.ts";
+import { usdt } from "../../../support/amounts.ts";
+import { openDesk, suggestedFor, type Json, type Merchant } from "../../../support/counter.ts";
+import { openBook } from "../../../support/ledger.ts";
 
 eachStore("A transfer from a wallet of the invoice's organization", (store) => {
-  const shop = atSharedAddress(store, {
+  const shop = openDesk(store, {
     TILL_NETWORKS: "sandbox,ethereum",
     TILL_SANDBOX_MIXED: "1",
   });
@@ -174,7 +174,7 @@ eachStore("A transfer from a wallet of the invoice's organization", (store) => {
 });
 
 eachStore("The reason why a transfer waits", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
   const { read, post, issue, pay, inboxed } = shop;
 
   it("is that the invoice no longer asks for the amount, until a reorganization has the transfer matched again", async () => {
@@ -208,7 +208,7 @@ eachStore("The reason why a transfer waits", (store) => {
 eachStore("A transfer that is not credited", (store) => {
   it("keeps the time that a single provider reports, whatever the deadline of the invoice that it fits", async () => {
     const db = await store.open();
-    const book = await openLedger(db);
+    const book = await openBook(db);
     const { expiresAt } = await book.issueShared();
     const enter = async (time: number, isTimeAgreed: boolean) => {
       const logs = book.logsTo(book.sharedAddress, ["10.00"], { time });

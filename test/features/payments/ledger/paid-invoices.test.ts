@@ -2,51 +2,44 @@
 import { expect } from "chai";
 import { cancelInvoice } from "../../../../src/features/invoices/invoices.ts";
 import { type InvoiceView, presentInvoice } from "../../../../src/features/invoices/records.ts";
-import { minute, second } from "../../../../src/kernel/clock.ts";
-import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
+import { minute } from "../../../../src/kernel/clock.ts";
+import { usdt } from "../../../support/amounts.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
+import {
+  blockMs,
+  transferTo,
+  watchScripted,
+  type WatchedLedger,
+} from "../../../support/watched-ledger.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openMarket, type Market } from "./paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "../watcher/scripted-chain.ts";
+import type { ScriptedChain } from "../watcher/scripted-chain.ts";
 
-const blockMs = 12 * second;
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-const units = (amount: string) => BigInt(Math.round(Number(amount) * 1_000_000));
 
 eachStore("Invoices that are paid", (store) => {
   const it = takeTurns(store);
-  let shop: Shop;
+  let shop: Ledger;
   let chain: ScriptedChain;
-  let market: Market;
+  let market: WatchedLedger;
   beforeEach(async () => {
-    shop = await openShop(await store.open(), "ethereum");
-    const startAt = shop.now() - 200 * blockMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
-    chain.mine([], 199);
-    market = openMarket(shop, "ethereum", chain.client);
-    await market.look();
+    shop = await openLedger(await store.open(), "ethereum");
+    ({ chain, market } = await watchScripted(shop));
   });
   afterEach(() => expectSound(shop.db));
 
   /** Mines a block with a payment to an invoice's address. */
   function pay(invoice: InvoiceView, amount: string, transaction = "payment"): void {
-    const to = parseAddress(invoice.walletAddress ?? "");
-    const usdt = shop.networks.get("ethereum")?.tokens.find(({ symbol }) => symbol === "USDT");
-    if (!to.ok || usdt === undefined) throw new Error("there is nowhere to pay to");
-    const { contract } = usdt;
-    chain.mine([{ transaction, contract, to: to.address, amount: units(amount) }]);
+    chain.mine([transferTo(shop, invoice, usdt(amount), transaction)]);
     shop.advance(blockMs);
   }
-  const issue = (input: Parameters<Shop["create"]>[0] = {}) =>
-    shop.create({ network: "ethereum", ...input });
   const addWallet = () => shop.addWallet("ethereum", { address });
   const addKey = () => shop.addWallet("ethereum", { xpub: xpubs.first });
 
   it("go from open through confirming to paid, and emit one event per step", async () => {
     await addWallet();
-    const invoice = await issue();
+    const invoice = await shop.create();
     pay(invoice, "25");
     await market.look();
     expect(await market.read(invoice)).to.deep.include({
@@ -87,8 +80,8 @@ eachStore("Invoices that are paid", (store) => {
 
   it("are identified by their amounts on a shared address", async () => {
     await addWallet();
-    const one = await issue();
-    const other = await issue();
+    const one = await shop.create();
+    const other = await shop.create();
     expect(other.payableAmount).not.to.equal(one.payableAmount);
     pay(other, presentInvoice(other).payableAmount ?? "");
     pay(one, "24.5", "wrong amount");
@@ -104,7 +97,7 @@ eachStore("Invoices that are paid", (store) => {
 
   it("accept partial payments and the rest on an exclusive address", async () => {
     await addKey();
-    const invoice = await issue();
+    const invoice = await shop.create();
     pay(invoice, "10");
     await market.look();
     expect(await market.read(invoice)).to.include({
@@ -123,7 +116,7 @@ eachStore("Invoices that are paid", (store) => {
 
   it("lose a payment that a reorganization removes, even when paid, and get it back", async () => {
     await addWallet();
-    const invoice = await issue();
+    const invoice = await shop.create();
     pay(invoice, "25");
     chain.mine([], 11);
     await market.look();
@@ -155,7 +148,7 @@ eachStore("Invoices that are paid", (store) => {
 
   it("expire by the chain's time, and count late payments", async () => {
     await addWallet();
-    const invoice = await issue({ expiresInSeconds: 300 });
+    const invoice = await shop.create({ expiresInSeconds: 300 });
     shop.advance(10 * minute);
     await market.look();
     // No block has reached that time yet.
@@ -171,7 +164,7 @@ eachStore("Invoices that are paid", (store) => {
 
   it("leave payments to the merchant's review when they were canceled", async () => {
     await addWallet();
-    const invoice = await issue();
+    const invoice = await shop.create();
     await cancelInvoice(shop.app, testContext, shop.organizationId, invoice.id);
     pay(invoice, "25");
     chain.mine([], 11);
@@ -186,7 +179,7 @@ eachStore("Invoices that are paid", (store) => {
       await addKey();
       const invoices = [];
       for (let made = 0; made < 5; made += 1) {
-        const invoice = await issue();
+        const invoice = await shop.create();
         invoices.push(invoice);
         pay(invoice, "25", `payment ${String(made)}`);
       }

@@ -7,9 +7,8 @@ import { expectStatus } from "../../../support/app.ts";
 
 import { testNetworks, xpubs } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import type { Json } from "./counter.ts";
-import { atSharedAddress, suggestedFor } from "../shared-address.ts";
-import { longChain, unseen } from "../../../support/hold-marks.ts";
+import { openDesk, suggestedFor, type Json } from "../../../support/counter.ts";
+import { longChain, unseen } from "../../../support/amounts.ts";
 
 /** 1 % of 0.01 is 0.0001: the bare price and a hundred surcharges of six decimals. */
 const places = 101;
@@ -20,7 +19,7 @@ eachStore("A price whose amounts are all held", (store) => {
     because: "a band is filled by holds of one invoice",
   });
 
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
   const { read, post, pay, inboxed } = shop;
   const issue = (input: Json = {}) => shop.issue({ amount: "0.01", ...input });
   const create = () => {

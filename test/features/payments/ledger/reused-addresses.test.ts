@@ -6,8 +6,14 @@ import { day, hour } from "../../../../src/kernel/clock.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { suggestedFor, usdt } from "../shared-address.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "./counter.ts";
+import { usdt } from "../../../support/amounts.ts";
+import {
+  openCounter,
+  suggestedFor,
+  type Counter,
+  type Json,
+  type Merchant,
+} from "../../../support/counter.ts";
 
 /** The addresses in a row that ordinary wallets scan. */
 const gap = 20;

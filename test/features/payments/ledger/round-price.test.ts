@@ -1,13 +1,12 @@
 // Payments by payers who round the payable amount.
 import { expect } from "chai";
 import { expectStatus } from "../../../support/app.ts";
-import { expectDigits } from "../../../support/pegged-token.ts";
+import { expectDigits, usdt } from "../../../support/amounts.ts";
+import { openDesk, suggestedFor as suggested, type Json } from "../../../support/counter.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import type { Json } from "./counter.ts";
-import { atSharedAddress, suggestedFor as suggested, usdt } from "../shared-address.ts";
 
 eachStore("A payment of the round price", (store) => {
-  const shop = atSharedAddress(store);
+  const shop = openDesk(store);
   const { issue, read, post, pay, inboxed } = shop;
 
   it("waits for the merchant if the invoice with that price is paid, with both invoices suggested", async () => {

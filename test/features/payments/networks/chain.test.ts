@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ConfiguredNetwork } from "../../../../src/platform/config/config.ts";
+import { enabledNetworks } from "../../../support/merchants.ts";
 import { appOf } from "../../../support/context.ts";
 import {
   auditBlocks,
@@ -8,9 +8,7 @@ import {
 } from "../../../../src/features/payments/networks/chain.ts";
 import { providerMetrics } from "../../../../src/features/payments/networks/metrics.ts";
 import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
-import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { createIds } from "../../../../src/kernel/id.ts";
 import type { Alarm, AlarmKind } from "../../../../src/platform/chain/state/alarms.ts";
 import { createState } from "../../../../src/platform/chain/state/network-state.ts";
 import {
@@ -21,10 +19,7 @@ import {
 } from "../../../../src/platform/chain/state/provider-health.ts";
 import { readingTable } from "../../../../src/platform/chain/state/readings.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { createLeases } from "../../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
-import { refusal } from "../../../support/invoice-services-fixture.ts";
-import { testNetworks } from "../../../support/merchants.ts";
+import { refusal, stateOf } from "../../../support/ledger.ts";
 import { anyStore, eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
 import { addressOf } from "../watcher/scripted-chain.ts";
@@ -213,12 +208,11 @@ anyStore("The state of networks, as operators see it", (store) => {
       readings: providers.map((provider) => ({ provider, at: 1 })),
       openedAt: 1,
     });
-    const ids = createIds(systemRandom);
-    const leases = createLeases({ db, clock: { now: () => now }, ids, actor: systemActor("test") });
+    const { leases } = appOf({ db, clock: { now: () => now } });
     await leases.acquire(watchWorkerName("base"), minute);
     await db.write(testContext, async (tx) => {
       for (const network of ["base", "polygon", "arbitrum"]) {
-        await createState(tx, { ...read, network, tipTime: now - 5 * second });
+        await createState(tx, stateOf(network, 100, now, read));
       }
       await writeProviders(tx, "base", [health("b")], 7);
       await writeProviders(tx, "tron", [health("t")], 8);
@@ -234,20 +228,7 @@ anyStore("The state of networks, as operators see it", (store) => {
     });
   });
 
-  const read = {
-    chainId: 1,
-    cursorHeight: 90,
-    cursorHash: "h90",
-    cursorTime: 0,
-    tipHeight: 100,
-    tipHash: "h100",
-    headHeight: 103,
-    scannedAt: now,
-    tipSeenAt: now,
-    usualLagMs: 0,
-    disabledTokens: [],
-    version: 1,
-  };
+  const read = { cursorHeight: 90, cursorTime: 0, tipTime: now - 5 * second, headHeight: 103 };
   const health = (provider: string): ProviderHealth => ({
     provider,
     place: 0,
@@ -274,8 +255,7 @@ anyStore("The state of networks, as operators see it", (store) => {
 
   /** Opens some networks, of which the pooled one can be asked now. */
   function open(enabledIds: readonly string[], till?: PooledNetwork) {
-    const enabled = testNetworks(...enabledIds) as Map<string, ConfiguredNetwork>;
-    const networks = { enabled, known: enabled, enabledIds };
+    const networks = enabledNetworks(...enabledIds);
     const clock = { now: () => now };
     const app =
       till === undefined

@@ -5,7 +5,7 @@ import {
   findHeldSubject,
 } from "../../../../src/features/payments/networks/held.ts";
 import { hour, minute } from "../../../../src/kernel/clock.ts";
-import { refusal } from "../../../support/invoice-services-fixture.ts";
+import { refusal } from "../../../support/ledger.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
 import { addressOf } from "../watcher/scripted-chain.ts";

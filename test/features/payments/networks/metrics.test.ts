@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { stateOf } from "../../../support/ledger.ts";
 import { enabledNetworks } from "../../../support/merchants.ts";
 import { appOf } from "../../../support/context.ts";
 import {
@@ -23,22 +24,12 @@ anyStore("The metrics of networks", (store) => {
   });
 
   it("have the blocks and the seconds by which each is behind", async () => {
-    const state = {
-      chainId: 1,
-      cursorHeight: 40,
-      cursorHash: "h40",
-      cursorTime: 0,
-      tipHash: "h",
-      tipTime: 6 * second,
-      scannedAt: 8 * second,
-      tipSeenAt: 8 * second,
-      usualLagMs: 0,
-      disabledTokens: [],
-      version: 1,
-    };
+    const read = { cursorHeight: 40, cursorTime: 0, tipTime: 6 * second };
+    const base = stateOf("base", 100, 8 * second, { ...read, headHeight: 103 });
+    const tron = stateOf("tron", 50, 8 * second, { ...read, headHeight: 49 });
     await db.write(testContext, async (tx) => {
-      await createState(tx, { ...state, network: "base", tipHeight: 100, headHeight: 103 });
-      await createState(tx, { ...state, network: "tron", tipHeight: 50, headHeight: 49 });
+      await createState(tx, base);
+      await createState(tx, tron);
     });
     const metrics = networkMetrics(appOf({ clock: { now: () => 10 * second }, db }));
     const of = (base: number, tron: number) => [

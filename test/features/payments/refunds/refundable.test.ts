@@ -1,22 +1,21 @@
+import { usdt } from "../../../support/amounts.ts";
 import { expect } from "chai";
 import { ignoreTransfer } from "../../../../src/features/payments/inbox/allocation.ts";
 import { lockRefundable } from "../../../../src/features/payments/refundable.ts";
 import { rejectPayment } from "../../../../src/features/payments/decisions/decide-payment.ts";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { refusal } from "../../../support/invoice-services-fixture.ts";
+import { blocks, known, openBook, refusal, type Book } from "../../../support/ledger.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { usdt } from "../shared-address.ts";
-import { blocks, known, openLedger, type WrittenLedger } from "../written-ledger.ts";
 
 anyStore("A payment that is refunded", (store) => {
   let db: Database;
-  let book: WrittenLedger;
+  let book: Book;
   before(async () => {
     db = await store.open();
   });
   beforeEach(async () => {
-    book = await openLedger(db);
+    book = await openBook(db);
   });
 
   const locked = ({ id }: PaymentRow) =>

@@ -1,3 +1,4 @@
+import { usdt } from "../../../support/amounts.ts";
 import { expect } from "chai";
 import { allocateTransfer } from "../../../../src/features/payments/inbox/allocation.ts";
 import {
@@ -9,17 +10,16 @@ import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { RefundRow } from "../../../../src/features/refunds/store.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { usdt } from "../shared-address.ts";
-import { known, openLedger, type WrittenLedger } from "../written-ledger.ts";
+import { known, openBook, type Book } from "../../../support/ledger.ts";
 
 anyStore("Requested refunds after a change of payments", (store) => {
   let db: Database;
-  let book: WrittenLedger;
+  let book: Book;
   before(async () => {
     db = await store.open();
   });
   beforeEach(async () => {
-    book = await openLedger(db);
+    book = await openBook(db);
   });
 
   /** Pays 10.00 to a canceled invoice, which the merchant rejects. Returns the payment, which can be refunded. */

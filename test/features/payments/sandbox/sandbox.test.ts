@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
+import { stateOf } from "../../../support/ledger.ts";
 import { appOf } from "../../../support/context.ts";
 import type { PaymentStatus } from "../../../../src/features/payments/payment-status.ts";
 import {
@@ -21,18 +22,15 @@ import {
 } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { minute, systemClock } from "../../../../src/kernel/clock.ts";
-import { systemActor } from "../../../../src/kernel/actor.ts";
-import { createIds, type Id } from "../../../../src/kernel/id.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
 import { createState, stateTable } from "../../../../src/platform/chain/state/network-state.ts";
 import { writeProviders } from "../../../../src/platform/chain/state/provider-health.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { createLeases } from "../../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { enabledNetworks, xpubOf } from "../../../support/merchants.ts";
 import { anyStore, eachStore, testContext } from "../../../support/store/stores.ts";
 import { until } from "../../../support/until.ts";
-import { openCounter, type Counter, type Merchant } from "../ledger/counter.ts";
+import { openCounter, type Counter, type Merchant } from "../../../support/counter.ts";
 
 const network = "sandbox";
 const tip = { height: 100, hash: "aa".repeat(32) };
@@ -44,8 +42,7 @@ eachStore("a command of the sandbox", (store) => {
   });
 
   const lease = async () => {
-    const ids = createIds(systemRandom);
-    const leases = createLeases({ db, clock: systemClock, ids, actor: systemActor("test") });
+    const { leases } = appOf({ db });
     expect(await leases.acquire(watchWorkerName(network), minute)).to.include({ token: 1 });
   };
   const readTo = (height: number, hash: string) =>
@@ -54,17 +51,8 @@ eachStore("a command of the sandbox", (store) => {
     );
   const reach = async () => {
     const at = systemClock.now();
-    const first = { cursorHeight: 90, cursorHash: "bb".repeat(32), cursorTime: at };
-    const newest = { tipHeight: tip.height, tipHash: tip.hash, tipTime: at, tipSeenAt: at };
-    const rest = {
-      chainId: 1,
-      headHeight: tip.height,
-      scannedAt: at,
-      usualLagMs: 0,
-      disabledTokens: [],
-      version: 1,
-    };
-    await db.write(testContext, (tx) => createState(tx, { network, ...first, ...newest, ...rest }));
+    const state = stateOf(network, tip.height, at, { cursorHeight: 90, tipHash: tip.hash });
+    await db.write(testContext, (tx) => createState(tx, state));
   };
   /** Begins a wait for a block. Returns it once it is over or goes on after two looks, each of which asks the clock once. */
   const wait = async (head: { readonly height: number; readonly hash: string }) => {

@@ -11,9 +11,9 @@ import type {
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { readingsOf, readingTable } from "../../../../src/platform/chain/state/readings.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import type { Shop } from "../../../support/invoice-services-fixture.ts";
+import type { Ledger } from "../../../support/ledger.ts";
+import { addNetwork, readingParts } from "../../../support/watched-ledger.ts";
 import { testContext } from "../../../support/store/stores.ts";
-import { addNetwork, ledgerOf } from "../shop-ledger.ts";
 import { addressOf, wordOf } from "./scripted-chain.ts";
 
 /** The hash of a block on the chain that was scanned. */
@@ -53,7 +53,7 @@ export interface Checked {
 export type CheckedNetwork = Awaited<ReturnType<typeof openChecked>>;
 
 /** Adds a network to a shop, whose newest block is 30 or the last that was read, and checks its providers against each other. */
-export async function openChecked(shop: Shop, checked: Checked) {
+export async function openChecked(shop: Ledger, checked: Checked) {
   const { ends, rows = [scanned], watchedMs, isHeld = false, paidAt = [] } = checked;
   const { maxLogRange = 1_000, condition = "ok", provenAt = null } = checked;
   const network = addNetwork(shop, { maxLogRange });
@@ -139,7 +139,7 @@ export async function openChecked(shop: Shop, checked: Checked) {
       return { ...known, condition: isInUse ? given.condition : "ok" } as ProviderHealth;
     });
 
-  const ledger = ledgerOf(shop);
+  const ledger = readingParts(shop);
   const { clock } = ledger;
   const alarms = createAlarms(ledger);
   const db: Database = {

@@ -13,32 +13,31 @@ import { parseAddress } from "../../../../src/platform/chain/evm/addresses.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { networkState, replaceState } from "../../../../src/platform/chain/state/network-state.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
+import { addNetwork, readingParts, watch } from "../../../support/watched-ledger.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { openMarket } from "../ledger/paid-invoice-fixture.ts";
 import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
-import { addNetwork, ledgerOf } from "../shop-ledger.ts";
 import { token } from "./watched-network.ts";
 
 /** Two whole batches, and one more. */
 const count = 1_001;
 
 anyStore("Payments with enough confirmations", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   let network: Network;
   let chain: ScriptedChain;
   /** All of them, in the order in which they are confirmed. */
   let mature: readonly PaymentRow[];
 
   before(async () => {
-    shop = await openShop(await store.open());
+    shop = await openLedger(await store.open());
     network = addNetwork(shop);
     const { id, chainId, blockTimeMs, confirmations } = network;
     const startAt = shop.now() - 200 * blockTimeMs;
     chain = scriptChain({ startAt, blockMs: blockTimeMs, finalityLag: 30, chainId });
     chain.mine([], 199);
-    const market = openMarket(shop, id, chain.client);
+    const market = watch(shop, id, chain.client);
     await market.look();
     await shop.addWallet(id, { xpub: xpubs.first });
     const contract = network.tokens[0]?.contract ?? "";
@@ -82,7 +81,7 @@ anyStore("Payments with enough confirmations", (store) => {
   /** Opens what a process confirms, with a provider that knows all transactions but some. */
   function open(unknown: readonly PaymentRow[] = []) {
     let now = shop.now();
-    const ledger = { ...ledgerOf(shop), network, clock: { now: () => now } };
+    const ledger = { ...readingParts(shop), network, clock: { now: () => now } };
     const hidden = new Set(unknown.map(({ transactionHash }) => transactionHash));
     const provider: ChainClient = {
       ...chain.client,

@@ -23,7 +23,7 @@ import { eachStore, takeTurns, testContext } from "../../../support/store/stores
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
-import { refusal } from "../../../support/invoice-services-fixture.ts";
+import { refusal } from "../../../support/ledger.ts";
 import { token, standInInvoices } from "./watched-network.ts";
 
 const shop = addressOf("shop");

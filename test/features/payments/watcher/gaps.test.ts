@@ -8,7 +8,7 @@ import {
 } from "../../../../src/features/payments/networks/chain.ts";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { gapsOf } from "../../../../src/platform/chain/state/reading-ranges.ts";
-import { refusal } from "../../../support/invoice-services-fixture.ts";
+import { refusal } from "../../../support/ledger.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";

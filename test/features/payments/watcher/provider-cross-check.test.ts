@@ -6,7 +6,7 @@ import { restSubject } from "../../../../src/platform/chain/state/alarms.ts";
 import { openAlarms } from "../../../../src/platform/chain/state/provider-health.ts";
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { unknownProvider } from "../../../../src/platform/chain/state/readings.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { anyStore } from "../../../support/store/stores.ts";
 import {
   hashAt,
@@ -27,9 +27,9 @@ const readTo = (toHeight: number, changes: Partial<ReadingRow> = {}): ReadingRow
 });
 
 anyStore("The check of providers against each other", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open());
+    shop = await openLedger(await store.open());
   });
   const open = (checked: Checked): Promise<CheckedNetwork> => openChecked(shop, checked);
 

@@ -10,7 +10,7 @@ import {
   writeAlarms,
 } from "../../../../src/platform/chain/state/provider-health.ts";
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { hashAt, openChecked, scanned } from "./checked-network.ts";
 
@@ -26,9 +26,9 @@ const unwritten = { isMore: false, isWritten: false };
 const written = { isMore: false, isWritten: true };
 
 anyStore("The monitor of a network's providers", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open());
+    shop = await openLedger(await store.open());
   });
 
   /** Opens the monitor of a network with one provider and one token, and some ranges that were read long ago. */

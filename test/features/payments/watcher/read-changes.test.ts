@@ -14,17 +14,17 @@ import { holds } from "../../../../src/features/invoices/table.ts";
 import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
+import { addNetwork } from "../../../support/watched-ledger.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { addNetwork } from "../shop-ledger.ts";
 import { openPool } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { standInInvoices, token } from "./watched-network.ts";
 
 anyStore("The addresses that a scan asks for", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open());
+    shop = await openLedger(await store.open());
   });
 
   const shopAt = (place: number) => `5${place.toString(16).padStart(39, "0")}`;

@@ -13,9 +13,9 @@ import {
 } from "../../../support/chain/chain-lab.ts";
 import { describeOnAnvil } from "../../../support/suites/describe-on-anvil.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../support/ledger.ts";
+import { watch, type WatchedLedger } from "../../../support/watched-ledger.ts";
 import { eachStore, shareOf } from "../../../support/store/stores.ts";
-import { openMarket, type Market } from "../ledger/paid-invoice-fixture.ts";
 
 const blockSeconds = 3;
 /** The number of confirmations that the slowest network requires. */
@@ -24,21 +24,21 @@ const depth = 30;
 /** A merchant on a lab's network, with an address for each invoice. */
 interface Scene {
   readonly lab: ChainLab;
-  readonly shop: Shop;
-  readonly market: Market;
+  readonly shop: Ledger;
+  readonly market: WatchedLedger;
   readonly issue: () => Promise<InvoiceView>;
   /** The invoice's address as 40 hexadecimal digits. */
   readonly addressOf: (invoice: InvoiceView) => string;
   readonly mine: (blocks: number) => Promise<void>;
 }
 
-async function open(lab: ChainLab, shop: Shop, providerUrls = [lab.providerUrl]): Promise<Scene> {
+async function open(lab: ChainLab, shop: Ledger, providerUrls = [lab.providerUrl]): Promise<Scene> {
   const network = shop.networks.get(lab.network);
   if (network === undefined) throw new Error(`there is no network ${lab.network}`);
   const providers = providerUrls.map((url) => createJsonRpcClient({ network, url }));
   const [client] = providers;
   if (client === undefined) throw new Error("there is no provider");
-  const market = openMarket(shop, lab.network, client, providers);
+  const market = watch(shop, lab.network, client, providers);
   const mine = async (blocks: number) => {
     await lab.mine(blocks);
     shop.advance(blocks * blockSeconds * second);
@@ -73,7 +73,7 @@ const labs: readonly {
 ];
 
 /** Amounts of the network's USDT in its smallest unit. */
-function usdtOf(shop: Shop, network: string): (amount: number) => bigint {
+function usdtOf(shop: Ledger, network: string): (amount: number) => bigint {
   const token = shop.networks.get(network)?.tokens.find(({ symbol }) => symbol === "USDT");
   if (token === undefined) throw new Error("there is no USDT");
   return (amount) => BigInt(amount) * 10n ** BigInt(token.decimals);
@@ -87,7 +87,7 @@ describeOnAnvil("Payments on real nodes", () => {
         let scene: Scene;
         let usdt: (amount: number) => bigint;
         beforeEach(async () => {
-          const shop = await openShop(await store.open(), network);
+          const shop = await openLedger(await store.open(), network);
           usdt = usdtOf(shop, network);
           lab = await start({ genesisTime: shop.now(), blockSeconds });
           scene = await open(lab, shop);
@@ -159,7 +159,7 @@ describeOnAnvil("Payments on real nodes", () => {
 
         it("are never confirmed by one lying provider if there is a second one", async () => {
           const second = await lab.addProvider();
-          const shop = await openShop(await store.open(), network);
+          const shop = await openLedger(await store.open(), network);
           const careful = await open(lab, shop, [lab.providerUrl, second.url]);
           const invoice = await careful.issue();
           const to = careful.addressOf(invoice);
@@ -183,7 +183,7 @@ describeOnAnvil("Payments on real nodes", () => {
       let lab: ChainLab;
       let scene: Scene;
       before(async () => {
-        const shop = await openShop(await store.open(), "ethereum");
+        const shop = await openLedger(await store.open(), "ethereum");
         // No block of the deepest reorganization is final yet.
         const slotsInAnEpoch = 250;
         lab = await startEthereumLab({ genesisTime: shop.now(), blockSeconds, slotsInAnEpoch });

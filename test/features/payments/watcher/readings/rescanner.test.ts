@@ -12,9 +12,9 @@ import {
   type NetworkStateRow,
 } from "../../../../../src/platform/chain/state/network-state.ts";
 import { readingsOf } from "../../../../../src/platform/chain/state/readings.ts";
-import { openShop, type Shop } from "../../../../support/invoice-services-fixture.ts";
+import { openLedger, type Ledger } from "../../../../support/ledger.ts";
+import { addNetwork, readingParts } from "../../../../support/watched-ledger.ts";
 import { anyStore, testContext } from "../../../../support/store/stores.ts";
-import { addNetwork, ledgerOf } from "../../shop-ledger.ts";
 
 const cursorHeight = 100_000;
 const tipHeight = cursorHeight + 10;
@@ -22,9 +22,9 @@ const hashAt = (height: number) => `h${String(height)}`;
 const letAll = () => Promise.resolve();
 
 anyStore("Blocks that are read again", (store) => {
-  let shop: Shop;
+  let shop: Ledger;
   before(async () => {
-    shop = await openShop(await store.open());
+    shop = await openLedger(await store.open());
   });
 
   /** Opens the scanner of a network that was read up to a final block, and whose blocks hold no transfers. */
@@ -69,7 +69,7 @@ anyStore("Blocks that are read again", (store) => {
       },
     };
     const provider = client as ChainClient;
-    const ledger = ledgerOf(shop);
+    const ledger = readingParts(shop);
     const alarms = createAlarms(ledger);
     const scanner = makeScanner({
       ...ledger,

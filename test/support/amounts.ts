@@ -1,5 +1,9 @@
 import { expect } from "chai";
 import type { AmountToken } from "../../src/features/invoices/holds/amounts.ts";
+import { markAt } from "../../src/features/invoices/holds/holds.ts";
+
+/** Converts USDT, as decimal text or a number, to its smallest unit. */
+export const usdt = (amount: unknown): bigint => BigInt(Math.round(Number(amount) * 1_000_000));
 
 /** A token pegged to the dollar, of which payers are asked for six decimals at most. */
 export function peggedToken(decimals: number): AmountToken {
@@ -32,3 +36,12 @@ export function counting(length: number, factor = 1n): Uint8Array {
   for (let n = 0; n < length / 8; n += 1) words.setBigUint64(8 * n, BigInt(n) * factor);
   return new Uint8Array(words.buffer);
 }
+
+/** The mark of a hold on a network that was never read. */
+export const unmarked = markAt(null, { pollMs: 0, blockTimeMs: 0 }, 0);
+
+/** A candidate above every mark, which was not recorded before. */
+export const unseen = { blockHeight: 1_000_000, recordedAt: null } as const;
+
+/** A chain of which nothing is known but that it is long. */
+export const longChain = { tipHeight: 1_000_000, hashes: [] } as const;

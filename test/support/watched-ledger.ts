@@ -1,0 +1,137 @@
+import { getInvoice } from "../../src/features/invoices/invoices.ts";
+import { presentInvoice, type InvoiceView } from "../../src/features/invoices/records.ts";
+import type { PaymentFilters } from "../../src/features/payments/filters.ts";
+import { makeClaimExaminer } from "../../src/features/payments/hash-claims/examiner.ts";
+import { listPayments } from "../../src/features/payments/payments.ts";
+import { presentPayment } from "../../src/features/payments/records.ts";
+import { makeBlockTimes } from "../../src/features/payments/watcher/block-times.ts";
+import { makeWatcher, type Watcher } from "../../src/features/payments/watcher/watcher.ts";
+import { makeWatchWorkers } from "../../src/features/payments/worker.ts";
+import { second } from "../../src/kernel/clock.ts";
+import type { Id } from "../../src/kernel/id.ts";
+import type { PageQuery } from "../../src/kernel/page.ts";
+import type { ChainClient } from "../../src/platform/chain/client.ts";
+import { parseAddress } from "../../src/platform/chain/evm/addresses.ts";
+import { findToken, type Network } from "../../src/platform/chain/networks.ts";
+import { createAlarms } from "../../src/platform/chain/state/alarms.ts";
+import { silentLogger } from "../../src/platform/logger/index.ts";
+import {
+  scriptChain,
+  type ScriptedChain,
+  type ScriptedTransfer,
+} from "../features/payments/watcher/scripted-chain.ts";
+import { known, networkOf, type Ledger } from "./ledger.ts";
+import { testNetworks } from "./merchants.ts";
+
+/** Returns the app of a ledger, and its parts as the readers of a network take them. */
+export function readingParts({ app, db, now }: Ledger) {
+  const { journal } = app;
+  return { app, db, journal, clock: { now }, logger: silentLogger };
+}
+
+/** A ledger whose network is watched: the whole product above the chain client. */
+export interface WatchedLedger {
+  readonly watcher: Watcher;
+  /** Runs the network's worker until no work is due. */
+  look(): Promise<void>;
+  read(invoice: InvoiceView): Promise<ReturnType<typeof presentInvoice>>;
+  payments(
+    query?: PaymentFilters & PageQuery,
+    organizationId?: Id<"organization">,
+  ): Promise<{ data: ReturnType<typeof presentPayment>[]; nextCursor: string | null }>;
+  /** Returns the types of the events of invoices and payments, in order. */
+  events(): Promise<string[]>;
+}
+
+const runsMax = 50;
+
+/** Has a network of a ledger watched, at providers that the test gives. */
+export function watch(
+  ledger: Ledger,
+  networkId: string,
+  client: ChainClient,
+  providers: readonly ChainClient[] = [client],
+  unread: readonly string[] = [],
+): WatchedLedger {
+  const network = networkOf(ledger, networkId);
+  const reading = { ...readingParts(ledger), network, client, providers };
+  const { app, db, clock } = reading;
+  const alarms = createAlarms(reading);
+  const times = makeBlockTimes({ clock, providers, alarms });
+  const watcher = makeWatcher({ ...reading, times });
+  const claims = makeClaimExaminer({
+    ...reading,
+    times,
+    examined: new Set([...ledger.networks.keys()].filter((id) => !unread.includes(id))),
+    unread,
+  });
+  const [worker] = makeWatchWorkers(app, [{ network, providers, watcher, claims }]);
+
+  return {
+    watcher,
+    async look() {
+      for (let runs = 0; runs < runsMax; runs += 1) {
+        ledger.advance(2 * second);
+        if ((await worker?.run(new AbortController().signal)) !== true) return;
+      }
+      throw new Error("the worker never comes to an end");
+    },
+    read: async ({ organizationId, id }) =>
+      presentInvoice(await getInvoice(ledger.app, organizationId, id)),
+    async payments(query = {}, organizationId = ledger.organizationId) {
+      const page = await listPayments(app, organizationId, query);
+      return { data: page.data.map(presentPayment), nextCursor: page.nextCursor };
+    },
+    async events() {
+      const rows = await db.all<{ type: string }>("SELECT type FROM events ORDER BY id");
+      return rows.map(({ type }) => type).filter((type) => /^(invoice|payment)/.test(type));
+    },
+  };
+}
+
+let networksAdded = 0;
+
+/** Adds another network like Ethereum, with USDT alone, to those of a ledger. */
+export function addNetwork(ledger: Ledger, changes: Partial<Network> = {}): Network {
+  const ethereum = known(testNetworks("ethereum").get("ethereum"));
+  networksAdded += 1;
+  const id = `ethereum-${String(networksAdded)}`;
+  const network = { ...ethereum, id, tokens: ethereum.tokens.slice(0, 1), ...changes };
+  ledger.networks.set(id, network);
+  return network;
+}
+
+export const blockMs = 12 * second;
+
+/** Has a network of a ledger watched on a scripted chain, whose blocks are as far behind the clock as given. */
+export async function watchScripted(
+  ledger: Ledger,
+  networkId = "ethereum",
+  { lagMs = 0, finalityLag = 30 } = {},
+): Promise<{ chain: ScriptedChain; market: WatchedLedger }> {
+  const { chainId } = networkOf(ledger, networkId);
+  const startAt = ledger.now() - 200 * blockMs - lagMs;
+  const chain = scriptChain({ startAt, blockMs, finalityLag, chainId });
+  chain.faults.decimals = usdtOf(ledger, networkId).decimals;
+  chain.mine([], 199);
+  const market = watch(ledger, networkId, chain.client);
+  await market.look();
+  return { chain, market };
+}
+
+/** Returns a transfer of USDT to the address at which an invoice is paid. */
+export function transferTo(
+  ledger: Ledger,
+  { walletAddress }: Pick<InvoiceView, "walletAddress">,
+  amount: bigint,
+  transaction: string,
+  networkId = "ethereum",
+): ScriptedTransfer {
+  const to = parseAddress(walletAddress ?? "");
+  if (!to.ok) throw new Error("there is nowhere to pay to");
+  const { contract } = usdtOf(ledger, networkId);
+  return { transaction, contract, to: to.address, amount };
+}
+
+const usdtOf = (ledger: Ledger, networkId: string) =>
+  known(findToken(networkOf(ledger, networkId), "USDT"));
