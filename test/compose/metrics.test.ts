@@ -28,7 +28,7 @@ eachStore("the metrics", (store) => {
   });
   after(async () => {
     await app.stop();
-    await receiver.stop();
+    await receiver.close();
   });
 
   const scrape = async () => {

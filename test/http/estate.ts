@@ -13,9 +13,7 @@ import {
   type Json,
   type Merchant,
 } from "../features/payments/ledger/counter.ts";
-import type { Person, TestApp } from "../support/app.ts";
-import { colleague, keyOf } from "../support/roles-fixture.ts";
-import { platformAdmin } from "../support/platform.ts";
+import { colleague, keyOf, platformAdmin, type Person, type TestApp } from "../support/app.ts";
 import { testContext, type TestStore } from "../support/store/stores.ts";
 import { makeThings, settingsForThings } from "./things.ts";
 

@@ -7,13 +7,13 @@ import { watchCapacity } from "../../src/features/invoices/capacity/watch.ts";
 import { createRelay, type Subscriber } from "../../src/platform/events/outbox.ts";
 import {
   expectStatus,
+  keyOf,
   legalFields,
   password,
   register,
   type Answer,
   type Person,
 } from "../support/app.ts";
-import { keyOf } from "../support/roles-fixture.ts";
 import type { Estate } from "./estate.ts";
 import { parametersOf, pathOf } from "./declare/operations.ts";
 

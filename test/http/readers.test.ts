@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { allOperations } from "../../src/features/index.ts";
-import { keyOf } from "../support/roles-fixture.ts";
+import { keyOf } from "../support/app.ts";
 import { eachStore } from "../support/store/stores.ts";
 import { openEstate, type Estate } from "./estate.ts";
 import { callExample, exampleOf } from "./examples.ts";

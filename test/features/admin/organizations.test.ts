@@ -1,11 +1,18 @@
 // An organization as the platform reads it, over HTTP on both databases.
 import { expect } from "chai";
 import { expectProblem } from "../../http/problem.ts";
-import { approvedMerchant, expectStatus, register, type Person } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
+import {
+  approvedMerchant,
+  colleague,
+  eachServed,
+  expectStatus,
+  keyOf,
+  platformAdmin,
+  register,
+  walk,
+  type Person,
+} from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
 
 const path = "/v1/admin/organizations";
 
@@ -25,20 +32,14 @@ eachServed("the platform's list of organizations", (served) => {
     const { app } = served;
     const ada = await approvedMerchant(app);
     const bob = await colleague(app, ada, "viewer");
-    const home = `/v1/organizations/${ada.organizationId}`;
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    await expectStatus(app.request("POST", `${home}/wallets`, { key: ada.key, body: wallet }), 201);
+    await ada.addWallet({ xpub: xpubs.first });
     const detail = await expectStatus(get(`/${ada.organizationId}`), 200);
-    const own = await expectStatus(app.request("GET", home, { token: ada.token }), 200);
-    const wallets = await expectStatus(
-      app.request("GET", `${home}/wallets`, { key: ada.key }),
-      200,
-    );
+    const own = await expectStatus(app.request("GET", ada.path, { token: ada.token }), 200);
     expect(detail.body).to.deep.include({
       ...own.body,
       ownerEmail: ada.email,
       memberCount: 2,
-      wallets: wallets.body["data"],
+      wallets: await ada.list("/wallets"),
       subscription: null,
       plan: null,
     });

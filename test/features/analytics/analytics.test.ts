@@ -3,9 +3,17 @@ import { expect } from "chai";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { roles } from "../../../src/http/declare/permissions.ts";
 import { organizations } from "../../../src/features/organizations/store.ts";
-import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
-import { approve, platformKey } from "../../support/platform.ts";
+import {
+  approve,
+  colleague,
+  expectStatus,
+  keyOf,
+  platformKey,
+  register,
+  startApp,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";
 import { placeOf, type FieldFault } from "../../http/problem.ts";

@@ -1,7 +1,14 @@
 // Usage over HTTP, on both databases: what counts for the period, and what never lowers it.
 import { expect } from "chai";
-import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
+import {
+  colleague,
+  expectStatus,
+  keyOf,
+  register,
+  startApp,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";
 

@@ -15,7 +15,7 @@ import { createIds, type Id } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { networksOf } from "../../../src/platform/config/config.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { stillClock } from "../../support/app.ts";
+import { stillClock } from "../../support/clock.ts";
 import { appOf } from "../../support/context.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";

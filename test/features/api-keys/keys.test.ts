@@ -13,19 +13,20 @@ import type { Id } from "../../../src/kernel/id.ts";
 import { newToken, systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import {
   approvedMerchant,
+  colleague,
+  eachServed,
   expectStatus,
-  movingClock,
+  keyOf,
   password,
+  platformAdmin,
   register,
   startApp,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
+import { movingClock } from "../../support/clock.ts";
 import { countRows, dumpStore } from "../../support/store/dump.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { expectProblem, pointersOf } from "../../http/problem.ts";

@@ -10,15 +10,17 @@ import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   password,
   register,
   startApp,
+  walk,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";

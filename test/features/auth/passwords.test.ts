@@ -7,6 +7,7 @@ import { newToken, systemRandom } from "../../../src/platform/secrets/tokens.ts"
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
   expectStatus,
+  keyOf,
   password,
   register,
   startApp,
@@ -14,7 +15,6 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { keyOf } from "../../support/roles-fixture.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

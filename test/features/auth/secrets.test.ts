@@ -13,10 +13,10 @@ import {
   approvedMerchant,
   expectStatus,
   password,
+  platformAdmin,
   startApp,
   type TestApp,
 } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
 import { secret as serverSecret } from "../../support/secret.ts";
 import { dumpStore } from "../../support/store/dump.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

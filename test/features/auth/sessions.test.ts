@@ -5,18 +5,17 @@ import { pruneSessions } from "../../../src/features/auth/retention.ts";
 import { refreshGrace, refreshTokenLife } from "../../../src/features/auth/login.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import {
-  movingClock,
+  eachServed,
   password,
   register,
   startApp,
-  stillClock,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock, stillClock } from "../../support/clock.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { countRows } from "../../support/store/dump.ts";
-import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { expectProblem, withoutRequest } from "../../http/problem.ts";
 

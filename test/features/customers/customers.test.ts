@@ -5,14 +5,16 @@ import { roles } from "../../../src/http/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   register,
   startApp,
+  walk,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { placeOf, type FieldFault } from "../../http/problem.ts";

@@ -5,12 +5,16 @@ import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { expectProblem, pointersOf } from "../../http/problem.ts";
-import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
-import { eachServed } from "../../support/served.ts";
+import {
+  approvedMerchant,
+  colleague,
+  eachServed,
+  expectStatus,
+  keyOf,
+  type Merchant,
+} from "../../support/app.ts";
 import { testContext } from "../../support/store/stores.ts";
 
-type Merchant = Person & { readonly key: string };
 interface Event {
   readonly id: string;
   readonly type: string;

@@ -19,10 +19,9 @@ import {
 import { linkLimits } from "../../../src/features/invoices/issuing/create.ts";
 import { delivererOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { fanOutEvents } from "../../../src/features/webhooks/delivery/fan-out.ts";
-import { expectStatus, legalFields, register } from "../../support/app.ts";
+import { expectStatus, legalFields, platformKey, register } from "../../support/app.ts";
 import { formatted } from "../../support/formatted.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { platformKey } from "../../support/platform.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../payments/ledger/counter.ts";
 import { bodyFaults, normalize, recordsByType, shapeOf, type Schemas } from "./golden-bodies.ts";

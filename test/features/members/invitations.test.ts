@@ -5,7 +5,9 @@ import { invitationStatus } from "../../../src/features/members/records.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   password,
   register,
   startApp,
@@ -13,7 +15,6 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { expectProblem, placeOf } from "../../http/problem.ts";
 

@@ -4,14 +4,16 @@ import { returnedMembers } from "../../../src/features/members/store.ts";
 import { roles, type Role } from "../../../src/http/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   register,
   startApp,
+  walk,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 
 interface Member {

@@ -6,9 +6,15 @@ import {
 } from "../../../src/features/organizations/verification.ts";
 import { organizationAllowances } from "../../../src/features/organizations/store.ts";
 import { expectProblem } from "../../http/problem.ts";
-import { expectStatus, register, startApp, type Answer, type Person } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
+import {
+  eachServed,
+  expectStatus,
+  platformAdmin,
+  register,
+  startApp,
+  type Answer,
+  type Person,
+} from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 

@@ -1,9 +1,13 @@
 import { expect } from "chai";
-import { legalFields, register, type Person } from "../../support/app.ts";
+import {
+  eachServed,
+  legalFields,
+  platformAdmin,
+  register,
+  type Person,
+} from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
-import { platformAdmin } from "../../support/platform.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
-import { eachServed } from "../../support/served.ts";
 import { takeTurns } from "../../support/store/stores.ts";
 import { expectProblem } from "../../http/problem.ts";
 

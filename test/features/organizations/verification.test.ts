@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import {
+  eachServed,
   legalFields,
-  movingClock,
+  platformAdmin,
   register,
   startApp,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock } from "../../support/clock.ts";
 import { countRows } from "../../support/store/dump.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { expectProblem } from "../../http/problem.ts";
 

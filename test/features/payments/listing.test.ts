@@ -13,9 +13,8 @@ import type { Reader } from "../../../src/platform/database/database.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { pointersOf } from "../../http/problem.ts";
-import { expectStatus, type Answer } from "../../support/app.ts";
+import { expectStatus, platformKey, type Answer } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
-import { platformKey } from "../../support/platform.ts";
 import { eachStore, testContext, whileBroken } from "../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
 

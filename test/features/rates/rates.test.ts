@@ -1,8 +1,8 @@
 // Invoices in currencies that no token is pegged to, from the source's answer to what the merchant gets.
+import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mineBlocks, payOnSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
@@ -22,6 +22,7 @@ import {
   expectStatus,
   startApp,
   type Answer,
+  type Merchant,
   type TestApp,
 } from "../../support/app.ts";
 import { appOf } from "../../support/context.ts";
@@ -76,7 +77,7 @@ anyStore("an invoice at an exchange rate", function (store) {
   let app: TestApp;
   let folder: string;
   let sources: Awaited<ReturnType<typeof startSources>>;
-  let shop: Awaited<ReturnType<typeof approvedMerchant>>;
+  let shop: Merchant;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "till rates "));
@@ -92,13 +93,8 @@ anyStore("an invoice at an exchange rate", function (store) {
       },
     });
     shop = await approvedMerchant(app);
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    await expectStatus(request("POST", "/wallets", wallet), 201);
-    await until(
-      "a network that is read",
-      () => create({ settlementCurrency: "USD" }),
-      ({ status }) => status === 201,
-    );
+    await shop.addWallet({ xpub: xpubs.first });
+    await shop.issue();
   });
   after(async () => {
     await app.stop();
@@ -107,12 +103,8 @@ anyStore("an invoice at an exchange rate", function (store) {
     await rm(folder, { recursive: true });
   });
 
-  function request(method: string, path: string, body?: unknown): Promise<Answer> {
-    return app.request(method, `/v1/organizations/${shop.organizationId}${path}`, {
-      key: shop.key,
-      ...(body === undefined ? {} : { body }),
-    });
-  }
+  const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    app.request(method, shop.path + path, { key: shop.key, body });
 
   function create(more: Readonly<Record<string, unknown>>): Promise<Answer> {
     const body = { amount: "25", settlementCurrency: "EUR", tokenSymbol: "USDT", ...more };

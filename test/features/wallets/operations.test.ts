@@ -1,8 +1,12 @@
 import { expect } from "chai";
-import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
-import { colleague } from "../../support/roles-fixture.ts";
+import {
+  approvedMerchant,
+  colleague,
+  eachServed,
+  expectStatus,
+  type Person,
+} from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { eachServed } from "../../support/served.ts";
 import { expectProblem, withoutRequest } from "../../http/problem.ts";
 
 eachServed("one wallet", (served) => {

@@ -6,12 +6,14 @@ import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import {
   approvedMerchant,
+  colleague,
   expectStatus,
+  keyOf,
   register,
   startApp,
+  type Merchant,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
@@ -19,7 +21,7 @@ import { until } from "../../support/until.ts";
 eachStore("the webhooks API", (store) => {
   let app: TestApp;
   let receiver: Receiver;
-  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+  let merchant: Merchant;
   let path: string;
 
   before(async () => {
@@ -34,7 +36,7 @@ eachStore("the webhooks API", (store) => {
     path = `/v1/organizations/${merchant.organizationId}`;
   });
   after(async () => {
-    await receiver.stop();
+    await receiver.close();
     await app.stop();
   });
 
@@ -264,7 +266,7 @@ eachStore("the webhooks API", (store) => {
     const { id, secret } = made.body as { id: string; secret: string };
     // Deliveries of other tests may still arrive at the same receiver.
     const received = () =>
-      receiver.received.filter(
+      receiver.requests.filter(
         ({ body }) =>
           (JSON.parse(body) as { organizationId: string }).organizationId ===
           merchant.organizationId,

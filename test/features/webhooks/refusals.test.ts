@@ -1,6 +1,6 @@
 // Refusals of webhook endpoints and replays, by name.
 import { expect } from "chai";
-import { approvedMerchant, startApp, type TestApp } from "../../support/app.ts";
+import { approvedMerchant, startApp, type Merchant, type TestApp } from "../../support/app.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
@@ -10,7 +10,7 @@ const endpointsMax = 10;
 anyStore("the webhooks API refuses", (store) => {
   let app: TestApp;
   let receiver: Receiver;
-  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+  let merchant: Merchant;
   let path: string;
 
   before(async () => {
@@ -26,7 +26,7 @@ anyStore("the webhooks API refuses", (store) => {
     path = `/v1/organizations/${merchant.organizationId}`;
   });
   after(async () => {
-    await receiver.stop();
+    await receiver.close();
     await app.stop();
   });
 

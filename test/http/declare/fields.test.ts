@@ -1,6 +1,11 @@
 import { expect } from "chai";
-import { approvedMerchant, register, type Person, type RequestOptions } from "../../support/app.ts";
-import { eachServed } from "../../support/served.ts";
+import {
+  approvedMerchant,
+  eachServed,
+  register,
+  type Person,
+  type RequestOptions,
+} from "../../support/app.ts";
 import { expectProblem, placeOf, pointersOf } from "../problem.ts";
 
 eachServed("the fields of a request", (served) => {

@@ -7,23 +7,22 @@ import {
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import {
   approvedMerchant,
-  movingClock,
+  eachServed,
   password,
   register,
   startApp,
   type Answer,
-  type Person,
+  type Merchant,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock } from "../../support/clock.ts";
 import { countRows, dumpStore } from "../../support/store/dump.ts";
 import { rawExchange } from "../../support/raw-http.ts";
-import { eachServed } from "../../support/served.ts";
 import type { WriteContext } from "../../../src/platform/database/database.ts";
 import { idempotencyKeys } from "../../../src/platform/idempotency.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { expectProblem } from "../problem.ts";
 
-type Merchant = Person & { readonly key: string };
 let made = 0;
 
 /** A key that no test has used. */

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { approvedMerchant, register, type Person } from "../../support/app.ts";
+import { anyServed, approvedMerchant, register, type Person } from "../../support/app.ts";
 import { rawExchange } from "../../support/raw-http.ts";
-import { anyServed } from "../../support/served.ts";
 import { expectProblem, withoutRequest } from "../problem.ts";
 
 const requestIdPattern = /^req_[0-9a-z]{26}$/;

@@ -2,10 +2,15 @@
 import { expect } from "chai";
 import { request, type IncomingMessage } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { approvedMerchant, expectStatus, password, type Person } from "../../support/app.ts";
+import {
+  anyServed,
+  approvedMerchant,
+  expectStatus,
+  password,
+  type Person,
+} from "../../support/app.ts";
 import { representResponses } from "../../../src/http/representation.ts";
 import { describedOperation, expectDeclared } from "../../support/declared.ts";
-import { anyServed } from "../../support/served.ts";
 
 const decoders = {
   br: (bytes: Buffer) => brotliDecompressSync(bytes).toString("utf8"),

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { allOperations, features } from "../../../src/features/index.ts";
-import { approvedMerchant } from "../../support/app.ts";
+import { anyServed, approvedMerchant } from "../../support/app.ts";
 import { rawExchange } from "../../support/raw-http.ts";
-import { anyServed } from "../../support/served.ts";
 
 interface Route {
   readonly method: string;

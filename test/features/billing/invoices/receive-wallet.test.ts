@@ -3,12 +3,12 @@ import { receiveTarget } from "../../../../src/features/billing/invoices/receive
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import {
   expectStatus,
+  platformAdmin,
   register,
   startApp,
   type Person,
   type TestApp,
 } from "../../../support/app.ts";
-import { platformAdmin } from "../../../support/platform.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 

@@ -10,10 +10,11 @@ import { watchUsage } from "../../../../src/features/billing/subscriptions/usage
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import { createRelay, events } from "../../../../src/platform/events/outbox.ts";
 import { rollUpAll } from "../../../../src/features/usage/roll-up.ts";
-import { expectStatus, stillClock, type Answer } from "../../../support/app.ts";
+import { expectStatus, order, type Merchant } from "../../../support/app.ts";
+import { stillClock } from "../../../support/clock.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -38,31 +39,19 @@ eachStore("the usage of a plan", (store) => {
       clock: stillClock(start),
     });
     shop = await estate.merchant();
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.second };
-    await expectStatus(post("/wallets", wallet), 201);
+    await shop.addWallet({ xpub: xpubs.second });
   });
   afterEach(() => estate.stop());
 
-  const post = (path: string, body?: object): Promise<Answer> =>
-    estate.app.request("POST", `${shop.path}${path}`, { key: shop.key, ...(body && { body }) });
-  const issue = (more: object = {}) =>
-    post("/invoices", {
-      amount: "5",
-      settlementCurrency: "USD",
-      tokenSymbol: "USDT",
-      network: "sandbox",
-      ...more,
-    });
+  const issue = (more: object = {}) => shop.post("/invoices", { ...order, amount: "5", ...more });
   async function issued(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let made = 0; made < count; made += 1) {
-      ids.push(String((await expectStatus(issue(), 201)).body["id"]));
+      ids.push(String((await shop.issue({ amount: "5" }))["id"]));
     }
     return ids;
   }
-  const usage = async (): Promise<Body> =>
-    (await expectStatus(estate.app.request("GET", `${shop.path}/usage`, { key: shop.key }), 200))
-      .body;
+  const usage = () => shop.get("/usage");
   const endOfPeriod = async () =>
     Date.parse((await estate.subscription(shop)).currentPeriodEnd) - estate.clock.now();
 
@@ -92,7 +81,7 @@ eachStore("the usage of a plan", (store) => {
       tokenSymbol: "USDT",
       network: "sandbox",
     };
-    return `/link/${String((await expectStatus(post("/payment-links", terms), 201)).body["id"])}`;
+    return `/link/${String((await expectStatus(shop.post("/payment-links", terms), 201)).body["id"])}`;
   }
   /** Sends the form of a link as a stranger. Returns the id of the checkout; null if it is refused. */
   async function startAt(link: string): Promise<string | null> {
@@ -134,7 +123,7 @@ eachStore("the usage of a plan", (store) => {
       { key: shop.key, body: { status: "open" } },
     );
     await expectStatus(opened, 200);
-    await expectStatus(post(`/invoices/${String(first)}/cancel`), 200);
+    await expectStatus(shop.post(`/invoices/${String(first)}/cancel`), 200);
     expect(await usage()).to.include({
       plan: "shop",
       invoicesIncluded: 5,

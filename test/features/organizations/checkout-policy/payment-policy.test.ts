@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { lateWindowDays } from "../../../../src/features/organizations/rules.ts";
-import { expectStatus, register, type Person } from "../../../support/app.ts";
+import { anyServed, expectStatus, register, type Person } from "../../../support/app.ts";
 import { expectProblem, pointersOf } from "../../../http/problem.ts";
-import { anyServed } from "../../../support/served.ts";
 
 anyServed("the payment policy of an organization", (served) => {
   let person: Person;

@@ -4,8 +4,7 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
-import { expectStatus, type Answer } from "../../../support/app.ts";
-import { colleague } from "../../../support/roles-fixture.ts";
+import { colleague, expectStatus, type Answer } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../ledger/counter.ts";
 

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { expectStatus } from "../../../support/app.ts";
-import { colleague } from "../../../support/roles-fixture.ts";
+import { colleague, expectStatus } from "../../../support/app.ts";
 import { anyStore } from "../../../support/store/stores.ts";
 import { openCounter, type Counter, type Merchant } from "./counter.ts";
 
