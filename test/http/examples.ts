@@ -221,7 +221,7 @@ const examples: Readonly<Record<string, Making>> = {
     body: { amount: "-4.10", currency: "USD", description: "Agreed correction" },
   }),
   adminSetReceiveWallet: async ({ app, admin }) => {
-    const made = await app.request("POST", `/v1/organizations/${admin.organizationId}/wallets`, {
+    const made = await app.request("POST", `${admin.path}/wallets`, {
       token: admin.token,
       body: { label: "Platform", network: "sandbox", address: freshAddress() },
     });

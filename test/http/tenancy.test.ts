@@ -49,7 +49,7 @@ eachServed(
       merchant = await approvedMerchant(served.app);
       stranger = await approvedMerchant(served.app);
       things = await makeThings(served.app, merchant);
-      home = `/v1/organizations/${stranger.organizationId}`;
+      home = stranger.path;
     });
 
     const asStranger = (method: string, path: string, body?: object) =>

@@ -11,6 +11,7 @@ import {
   type TestApp,
 } from "../support/app.ts";
 import { xpubOf } from "../support/merchants.ts";
+import { payInvoice } from "../support/sandbox.ts";
 import { eachStore, testContext } from "../support/store/stores.ts";
 import { testFields, type, type Json } from "./fields.ts";
 import type { Caller, World } from "./world.ts";
@@ -42,7 +43,7 @@ export function checkoutTests(world: () => World): void {
     const receiptIn = (answer: Answer) => type.object(answer.body["receipt"]);
 
     before(async () => {
-      const { mine, payInvoice } = world().estate;
+      const { app, mine } = world().estate;
       shop = await world().merchant();
       await expectStatus(shop.home("PATCH", "", { displayName: "Ada's Books" }), 200);
       // Payers see the new name once the platform has approved it.
@@ -51,7 +52,7 @@ export function checkoutTests(world: () => World): void {
       await expectStatus(admin.ask("POST", review, { decision: "approve" }), 200);
       invoice = await issue(shop);
       open = await expectStatus(session(), 200);
-      await payInvoice(invoice["id"]);
+      await payInvoice(app, invoice["id"]);
       await mine(1);
       confirming = await expectStatus(session(), 200);
       await mine(3);

@@ -290,6 +290,8 @@ export interface Person {
   readonly token: string;
   readonly userId: string;
   readonly organizationId: string;
+  /** The path of the organization. */
+  readonly path: string;
   readonly email: string;
 }
 
@@ -308,13 +310,14 @@ export async function register(app: TestApp, name = "Ada"): Promise<Person> {
     user: { id: string };
     memberships: { organizationId: string }[];
   };
-  return {
-    token: session.accessToken,
-    userId: session.user.id,
-    organizationId: session.memberships[0]?.organizationId ?? "",
-    email,
-  };
+  const { accessToken: token, user } = session;
+  return { token, userId: user.id, email, ...homeOf(session.memberships[0]?.organizationId ?? "") };
 }
+
+const homeOf = (organizationId: string): Pick<Person, "organizationId" | "path"> => ({
+  organizationId,
+  path: `/v1/organizations/${organizationId}`,
+});
 
 /** Logs in, because tokens expire as a clock is moved; returns the access token. */
 export async function logIn(app: TestApp, { email }: Pick<Person, "email">): Promise<string> {
@@ -334,7 +337,7 @@ export async function colleague(app: TestApp, of: Person, role: Role): Promise<P
       role,
     }),
   );
-  return { ...person, organizationId: of.organizationId };
+  return { ...person, ...homeOf(of.organizationId) };
 }
 
 /** Creates an API key through the API and returns its secret. */
@@ -343,7 +346,7 @@ export async function keyOf(
   of: Person,
   ...scopes: readonly string[]
 ): Promise<string> {
-  const made = app.request("POST", `/v1/organizations/${of.organizationId}/api-keys`, {
+  const made = app.request("POST", `${of.path}/api-keys`, {
     token: of.token,
     body: { name: scopes.join(" "), scopes },
   });
@@ -353,8 +356,6 @@ export async function keyOf(
 /** A person who sells with an API key of their organization, and what they do below the organization with it. */
 export interface Merchant extends Person {
   readonly key: string;
-  /** The path of the organization. */
-  readonly path: string;
   post(path: string, body?: unknown): Promise<Answer>;
   /** Returns a record that must exist. */
   get(path: string): Promise<Json>;
@@ -374,11 +375,10 @@ export const order = {
 } as const;
 
 export function merchantOf(app: TestApp, person: Person, key: string): Merchant {
-  const path = `/v1/organizations/${person.organizationId}`;
+  const { path } = person;
   const merchant: Merchant = {
     ...person,
     key,
-    path,
     post: (below, body) => app.request("POST", path + below, { key, body }),
     get: async (below) => (await expectStatus(app.request("GET", path + below, { key }), 200)).body,
     list: async (below) => (await merchant.get(below))["data"] as Json[],
@@ -410,8 +410,7 @@ export const legalFields = {
 /** Registers a user with an approved organization, and creates an API key for it. */
 export async function approvedMerchant(app: TestApp): Promise<Merchant> {
   const person = await register(app);
-  const { organizationId, token } = person;
-  const path = `/v1/organizations/${organizationId}`;
+  const { organizationId, path, token } = person;
   await expectStatus(app.request("PATCH", path, { token, body: legalFields }), 200);
   await expectStatus(app.request("POST", `${path}/kyb/submit`, { token }), 200);
   const { db, clock } = app.app;
@@ -428,13 +427,13 @@ export async function approvedMerchant(app: TestApp): Promise<Merchant> {
 /** Makes a wallet the default of its network, as the organization's owner does. */
 export async function makeDefault(
   app: TestApp,
-  owner: Pick<Person, "organizationId" | "email">,
+  owner: Pick<Person, "path" | "email">,
   network: string,
   walletId: unknown,
 ): Promise<void> {
   // The session that the owner came with may have expired since.
   const token = await logIn(app, owner);
-  const path = `/v1/organizations/${owner.organizationId}/default-wallets/${network}`;
+  const path = `${owner.path}/default-wallets/${network}`;
   await expectStatus(app.request("PUT", path, { token, body: { walletId } }), 200);
 }
 
@@ -457,7 +456,7 @@ export async function platformKey(app: TestApp): Promise<string> {
 /** Creates the platform organization with a registered user as its owner, whose `organizationId` it becomes. */
 export async function platformAdmin(app: TestApp): Promise<Person> {
   const person = await register(app, "Olga");
-  return { ...person, organizationId: await addPlatform(app, person.userId as Id<"user">) };
+  return { ...person, ...homeOf(await addPlatform(app, person.userId as Id<"user">)) };
 }
 
 async function addPlatform(

@@ -27,10 +27,10 @@ export interface Receiver {
   readonly url: string;
   readonly requests: Received[];
   /** The number of accepted connections. */
-  connections(): number;
+  readonly connections: () => number;
   /** Sets the status of further responses. */
-  answer(status: number): void;
-  close(): Promise<void>;
+  readonly answer: (status: number) => void;
+  readonly close: () => Promise<void>;
 }
 
 export type Respond = (request: Received, response: ServerResponse) => void;

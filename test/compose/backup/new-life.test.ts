@@ -31,13 +31,9 @@ eachStore("a restored store", (store) => {
 
   /** Raises an event, and reads it after a cursor. */
   async function raise(app: TestApp, merchant: Merchant, after: string) {
-    await expectStatus(
-      app.request("POST", `${merchant.path}/customers`, {
-        key: merchant.key,
-        body: { name: "Bo" },
-      }),
-      201,
-    );
+    const { key, path } = merchant;
+    const customer = app.request("POST", `${path}/customers`, { key, body: { name: "Bo" } });
+    await expectStatus(customer, 201);
     return until(
       "an event",
       () => readEvents(app, merchant, after),

@@ -57,7 +57,7 @@ eachServed("the platform's list of organizations", (served) => {
   it("shows the plan that an organization has selected", async () => {
     const { app } = served;
     const ada = await approvedMerchant(app);
-    const select = `/v1/organizations/${ada.organizationId}/billing/subscription/select`;
+    const select = `${ada.path}/billing/subscription/select`;
     const body = { plan: "starter" };
     const selected = await expectStatus(
       app.request("POST", select, { token: ada.token, body }),
@@ -87,7 +87,7 @@ eachServed("the platform's list of organizations", (served) => {
   it("is searched literally, ignoring the case of ASCII letters", async () => {
     const ada = await register(served.app);
     const body = { name: "ÉCLAIR 50%_off\\" };
-    const home = `/v1/organizations/${ada.organizationId}`;
+    const home = ada.path;
     await expectStatus(served.app.request("PATCH", home, { token: ada.token, body }), 200);
     for (const part of ["ÉCLAIR", "Éclair", "50%_OFF", "%_", "\\", ada.organizationId]) {
       expect(await found(part), part).to.deep.equal([ada.organizationId]);

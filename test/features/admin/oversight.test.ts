@@ -103,7 +103,7 @@ eachStore("the platform's view", (store) => {
     it("shows each payment as its merchant sees it, with its organization", async () => {
       const all = await listed(path)();
       for (const merchant of [ada, eve]) {
-        const home = `/v1/organizations/${merchant.organizationId}`;
+        const home = merchant.path;
         const organization = await expectStatus(get(home, { key: merchant.key }), 200);
         const own = items(await expectStatus(get(`${home}/payments`, { key: merchant.key }), 200));
         const owner = {
@@ -256,7 +256,7 @@ eachStore("the platform's view", (store) => {
 
     it("lists dead letters as failed jobs of the webhooks queue, with the ids to replay them", async () => {
       expect(await listed(path("webhooks"))()).to.deep.equal([]);
-      const home = `/v1/organizations/${eve.organizationId}`;
+      const home = eve.path;
       const [endpoint] = items(await get(`${home}/webhook-endpoints`, { key: eve.key }));
       const disable = `${home}/webhook-endpoints/${String(endpoint?.["id"])}/disable`;
       await expectStatus(app.request("POST", disable, { key: eve.key }), 200);

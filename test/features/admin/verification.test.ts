@@ -21,7 +21,7 @@ eachServed("a decision on an organization", (served) => {
   });
   beforeEach(async () => {
     merchant = await register(served.app);
-    home = `/v1/organizations/${merchant.organizationId}`;
+    home = merchant.path;
     reviewed = `/v1/admin/organizations/${merchant.organizationId}`;
     await change(legalFields);
     await submit();

@@ -32,7 +32,7 @@ eachStore("usage", (store) => {
   });
   after(() => app.stop());
 
-  const path = (who: Person) => `/v1/organizations/${who.organizationId}/usage`;
+  const path = (who: Person) => `${who.path}/usage`;
   const usage = async (who: Person = ada) =>
     (await expectStatus(app.request("GET", path(who), { token: who.token }), 200)).body;
   const issue = (given: Partial<Parameters<Books["issue"]>[0]> = {}) =>

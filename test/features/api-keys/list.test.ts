@@ -23,7 +23,7 @@ eachStore("the list of API keys", (store) => {
   });
   beforeEach(async () => {
     ada = await register(app);
-    path = `/v1/organizations/${ada.organizationId}/api-keys`;
+    path = `${ada.path}/api-keys`;
   });
   after(() => app.stop());
 

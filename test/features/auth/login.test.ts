@@ -110,7 +110,7 @@ anyServed(
     it("refuses tokens and keys that are used up like unknown ones, after the same queries", async () => {
       const { app } = served;
       const { token } = person;
-      const home = `/v1/organizations/${person.organizationId}`;
+      const home = person.path;
       const { token: resetToken } = await createPasswordReset(app.app, testContext, person);
       await createPasswordReset(app.app, testContext, person);
       const offer = { email: "else@example.com", role: "viewer" };

@@ -38,8 +38,7 @@ eachStore("a password", (store) => {
     (await expectStatus(login(given), 200)).body["accessToken"] as string;
   const change = (token: string, currentPassword: string, to = newPassword) =>
     app.request("POST", "/v1/auth/password", { token, body: { currentPassword, newPassword: to } });
-  const looks = (token: string) =>
-    app.request("GET", `/v1/organizations/${ada.organizationId}`, { token });
+  const looks = (token: string) => app.request("GET", ada.path, { token });
   const createReset = () =>
     createPasswordReset(app.app, testContext, { email: ada.email.toUpperCase() });
   const reset = (resetToken: string, to = newPassword) =>

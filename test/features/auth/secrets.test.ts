@@ -33,7 +33,7 @@ eachStore("secrets", (store) => {
   /** Every way in that carries a secret, good and bad ones. */
   async function everyWayIn(at: TestApp): Promise<void> {
     const merchant = await approvedMerchant(at);
-    const path = `/v1/organizations/${merchant.organizationId}`;
+    const { path } = merchant;
     secrets.set("the password", password);
     secrets.set("an access token", merchant.token);
     secrets.set("an API key", merchant.key);

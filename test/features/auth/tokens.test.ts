@@ -25,7 +25,7 @@ anyServed("access tokens", (served) => {
 
   before(async () => {
     person = await register(served.app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
 
   const look = (token: string) => served.app.request("GET", path, { token });

@@ -22,7 +22,7 @@ import {
 } from "../../support/app.ts";
 import { movingClock, type MovingClock } from "../../support/clock.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { playSandbox } from "../../support/sandbox.ts";
+import { payInvoice, playSandbox } from "../../support/sandbox.ts";
 import { testContext } from "../../support/store/stores.ts";
 
 export interface OpenInvoice {
@@ -73,7 +73,7 @@ export async function openEstate(options: EstateOptions) {
     settings: { TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...settings },
   });
   const { db } = app.app;
-  const { mine, look, payInvoice } = await playSandbox(app);
+  const { mine, look } = await playSandbox(app);
   const admin = await platformAdmin(app);
   const wallet = receive === undefined ? { xpub: xpubs.first } : receive;
   if (wallet !== null) await setReceiveWallet(app, admin, wallet);
@@ -96,7 +96,6 @@ export async function openEstate(options: EstateOptions) {
     admin,
     mine,
     look,
-    payInvoice,
     keepAwake,
     tokenOf: (person: Person) => logIn(app, person),
     run: (): Promise<RunResult> => runBilling(app.app),
@@ -141,7 +140,7 @@ export async function openEstate(options: EstateOptions) {
      * remaining amount.
      */
     async send(platformInvoiceId: string, units?: bigint, twinId?: string): Promise<void> {
-      await payInvoice(twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1), units);
+      await payInvoice(app, twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1), units);
     },
 
     /** Sends tokens as `send` does, and mines until they are confirmed. */
@@ -172,7 +171,7 @@ export async function setReceiveWallet(
 ): Promise<void> {
   const { token } = admin;
   const made = await expectStatus(
-    app.request("POST", `/v1/organizations/${admin.organizationId}/wallets`, {
+    app.request("POST", `${admin.path}/wallets`, {
       token,
       body: { label: "Platform", network: "sandbox", ...receiver },
     }),

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { requireCheckout } from "../../../src/features/checkout/cache.ts";
-import { payOnSandbox, reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
+import { reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { verifySigned, type KeySet } from "../../../src/features/receipts/signed-text.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "../../support/app.ts";
 import { testContext } from "../../support/store/stores.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { pressOnPage } from "../../support/sandbox.ts";
+import { payInvoice, pressOnPage } from "../../support/sandbox.ts";
 import { until } from "../../support/until.ts";
 
 interface Session {
@@ -129,7 +129,7 @@ describe("a checkout of the whole program", () => {
 
     // A further payment that a reorganization may still remove is not signed.
     const { view } = await requireCheckout(app.app, checkoutId);
-    await payOnSandbox(app.app, testContext, view.invoice.id, 1_000_000n);
+    await payInvoice(app, view.invoice.id, 1_000_000n);
     await mine(checkoutId, 1);
     await until(
       "the payment",

@@ -44,7 +44,7 @@ eachServed(
     });
     beforeEach(async () => {
       merchant = await approvedMerchant(served.app);
-      home = `/v1/organizations/${merchant.organizationId}`;
+      home = merchant.path;
     });
 
     const get = (query = "", key = merchant.key, path = `${home}/events`) =>
@@ -161,7 +161,7 @@ eachServed(
       // Foreign, deleted and made-up ids have the same answer, on which a program can decide.
       const stranger = await approvedMerchant(served.app);
       await passOn();
-      const path = `/v1/organizations/${stranger.organizationId}/events`;
+      const path = `${stranger.path}/events`;
       const foreign = await get("", stranger.key, path);
       const [other] = (foreign.body as unknown as Page).data;
       for (const id of [`evt_${"0".repeat(26)}`, other?.id]) {
@@ -229,7 +229,7 @@ eachServed(
 
     it("hides other organizations' events, and their number in the cursor", async () => {
       const stranger = await approvedMerchant(served.app);
-      const theirs = `/v1/organizations/${stranger.organizationId}/events`;
+      const theirs = `${stranger.path}/events`;
       await customers(2);
       const cursor = await now();
       const text = JSON.stringify((await read("?limit=100", stranger.key, theirs)).data);

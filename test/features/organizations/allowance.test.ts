@@ -155,7 +155,7 @@ eachServed("An organization without approval", (served) => {
   it("can still be approved when it has used all that, and has no such limit afterwards", async () => {
     await use({ bytes: unapprovedBytesMax - 4 * 1_024 ** 2 });
     expectProblem(await draft(), 403, "allowance_used");
-    const path = `/v1/organizations/${owner.organizationId}`;
+    const { path } = owner;
     const { token } = owner;
     await expectStatus(served.app.request("PATCH", path, { token, body: profile }), 200);
     await served.app.app.db.write(testContext, (tx) =>
@@ -182,7 +182,7 @@ anyStore("An organization where none needs approval", (store) => {
     try {
       const owner = await register(app);
       const body = { ...terms, metadata };
-      const path = `/v1/organizations/${owner.organizationId}/invoices`;
+      const path = `${owner.path}/invoices`;
       await expectStatus(app.request("POST", path, { token: owner.token, body }), 201);
       expect(await app.app.db.find(organizationAllowances, "")).to.deep.equal([]);
     } finally {

@@ -28,7 +28,7 @@ eachServed("the audit entries of a request", (served) => {
   before(async () => {
     admin = await platformAdmin(served.app);
     person = await register(served.app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
 
   const entriesOf = (answer: Answer) =>

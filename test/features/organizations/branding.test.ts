@@ -28,7 +28,7 @@ eachServed("the logo and the color of an organization", (served) => {
     second = aPng(96, 47 + tests).toString("base64");
   });
 
-  const pathOf = (person: Person) => `/v1/organizations/${person.organizationId}`;
+  const pathOf = (person: Person) => person.path;
   const change = (person: Person, body: object) =>
     served.app.request("PATCH", pathOf(person), { token: person.token, body });
   const decide = (person: Person, decision: string) =>

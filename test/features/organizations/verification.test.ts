@@ -16,7 +16,7 @@ import { expectProblem } from "../../http/problem.ts";
 
 type Decision = "approve" | "reject" | "request_changes";
 
-const pathOf = (person: Person) => `/v1/organizations/${person.organizationId}`;
+const pathOf = (person: Person) => person.path;
 const submit = (app: TestApp, person: Person) =>
   app.request("POST", `${pathOf(person)}/kyb/submit`, { token: person.token });
 const change = (app: TestApp, person: Person, body: object) =>

@@ -198,7 +198,7 @@ eachStore("a payment link", (store) => {
 
   it("says that a payment cannot be started while the merchant cannot issue invoices", async () => {
     const person = await approvedMerchant(app);
-    const shop = { ...person, path: `/v1/organizations/${person.organizationId}` };
+    const shop = { ...person, path: person.path };
     const { body: link } = await create(shop, { amount: "25" });
     const answer = await enter(String(link["url"]), "");
     expect(answer.headers.get("location")).to.contain("failed=unavailable");

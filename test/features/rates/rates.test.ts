@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mineBlocks, payOnSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
+import { mineBlocks } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { createQuotes } from "../../../src/features/rates/quotes.ts";
 import { ratesMetrics } from "../../../src/features/rates/api.ts";
 import { presentRates } from "../../../src/features/rates/commands.ts";
@@ -27,6 +27,7 @@ import {
 } from "../../support/app.ts";
 import { appOf } from "../../support/context.ts";
 import { xpubs } from "../../support/merchants.ts";
+import { payInvoice } from "../../support/sandbox.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -128,7 +129,7 @@ anyStore("an invoice at an exchange rate", function (store) {
 
   async function pay(invoice: Answer, units: bigint): Promise<Answer> {
     const id = invoice.body["id"] as Id<"invoice">;
-    await payOnSandbox(app.app, testContext, id, units);
+    await payInvoice(app, id, units);
     await mineBlocks(app.app, testContext, 3);
     return until(
       "a paid invoice",

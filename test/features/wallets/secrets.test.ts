@@ -19,7 +19,7 @@ eachStore("A secret submitted as a wallet", (store) => {
     const app = await startApp({ place: await store.place("migrated"), outside: { logger } });
     try {
       const merchant = await approvedMerchant(app);
-      const path = `/v1/organizations/${merchant.organizationId}/wallets`;
+      const path = `${merchant.path}/wallets`;
       const secrets = [
         { address: privateKey },
         { address: `0x${privateKey}` },

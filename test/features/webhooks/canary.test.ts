@@ -30,7 +30,7 @@ eachStore("a canary in the server's network", (store) => {
 
   it("is not reachable through an endpoint's address, created or changed", async () => {
     const { key } = merchant;
-    const path = `/v1/organizations/${merchant.organizationId}/webhook-endpoints`;
+    const path = `${merchant.path}/webhook-endpoints`;
     const good = { url: `https://${publicAddress}/hook`, eventTypes: ["wallet.archived"] };
     const made = await app.request("POST", path, { key, body: good });
     expect(made.status, made.text).to.equal(201);

@@ -33,7 +33,7 @@ eachStore("the webhooks API", (store) => {
   });
   beforeEach(async () => {
     merchant = await approvedMerchant(app);
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
   after(async () => {
     await receiver.close();
@@ -79,7 +79,7 @@ eachStore("the webhooks API", (store) => {
       expect(answer.status).to.equal(404);
     }
     const made = await create(body);
-    const foreign = `/v1/organizations/${other.organizationId}/webhook-endpoints/${String(made.body["id"])}`;
+    const foreign = `${other.path}/webhook-endpoints/${String(made.body["id"])}`;
     const stolen = await app.request("PATCH", foreign, { token: other.token, body: {} });
     expect(stolen.status).to.equal(404);
     const ended = await app.request("POST", `${foreign}/disable`, { token: other.token });

@@ -23,7 +23,7 @@ anyStore("the webhooks API refuses", (store) => {
   beforeEach(async () => {
     receiver.answer(200);
     merchant = await approvedMerchant(app);
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
   after(async () => {
     await receiver.close();
@@ -109,12 +109,7 @@ anyStore("the webhooks API refuses", (store) => {
   it("the replay of another organization's delivery, like a missing one", async () => {
     const { id } = await delivery(isOver);
     const other = await approvedMerchant(app);
-    const replay = (deliveryId: string) =>
-      app.request(
-        "POST",
-        `/v1/organizations/${other.organizationId}/webhook-deliveries/${deliveryId}/replay`,
-        { key: other.key },
-      );
+    const replay = (deliveryId: string) => other.post(`/webhook-deliveries/${deliveryId}/replay`);
     const [stolen, absent] = [await replay(id), await replay(`${id.slice(0, -4)}0000`)];
     expect(stolen.status).to.equal(404);
     expect(absent.status).to.equal(404);

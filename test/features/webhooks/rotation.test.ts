@@ -151,7 +151,7 @@ eachServed(
     });
     beforeEach(async () => {
       merchant = await approvedMerchant(served.app);
-      home = `/v1/organizations/${merchant.organizationId}/webhook-endpoints`;
+      home = `${merchant.path}/webhook-endpoints`;
     });
     after(() => receiver.close());
 
@@ -191,7 +191,7 @@ eachServed(
 
     it("of another organization cannot be seen, rotated or tested", async () => {
       const { id } = await create();
-      const theirs = `/v1/organizations/${stranger.organizationId}/webhook-endpoints`;
+      const theirs = `${stranger.path}/webhook-endpoints`;
       const ask = (what: string, of: string) =>
         what === ""
           ? served.app.request("GET", `${theirs}/${of}`, { key: stranger.key })
@@ -270,7 +270,7 @@ eachServed(
           (count) => count >= round,
         );
       }
-      const deliveries = `/v1/organizations/${merchant.organizationId}/webhook-deliveries`;
+      const deliveries = `${merchant.path}/webhook-deliveries`;
       await until(
         "the outcomes",
         () => served.app.request("GET", `${deliveries}?status=succeeded`, { key: merchant.key }),

@@ -25,7 +25,7 @@ anyServed("the body of a request", (served) => {
 
   before(async () => {
     person = await register(served.app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
 
   const patch = (options: RequestOptions) =>

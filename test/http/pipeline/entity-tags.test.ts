@@ -12,7 +12,7 @@ anyServed("entity tags", (served) => {
 
   before(async () => {
     merchant = await approvedMerchant(served.app);
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
 
   const get = (headers: Record<string, string> = {}) =>

@@ -38,7 +38,7 @@ anyServed(
 
     before(async () => {
       merchant = await approvedMerchant(served.app);
-      home = `/v1/organizations/${merchant.organizationId}`;
+      home = merchant.path;
       const { key } = merchant;
       for (let n = 0; n < 8; n += 1) {
         const body = { name: `Customer ${String(n)}`, metadata: { note: "x".repeat(200) } };
@@ -228,7 +228,7 @@ anyServed(
     });
 
     it("fail the check if they are undeclared or a required one is missing", () => {
-      const path = `/v1/organizations/${merchant.organizationId}`;
+      const { path } = merchant;
       const required = Object.fromEntries(namesOf("GET", path, 200).map((name) => [name, "x"]));
       const answer = (status: number, headers: Record<string, string>) => () => {
         expectDeclared("GET", path, { status, headers: new Headers(headers) });

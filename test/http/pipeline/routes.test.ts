@@ -18,7 +18,7 @@ anyServed("the routes of requests", (served) => {
   before(async () => {
     const merchant = await approvedMerchant(served.app);
     key = merchant.key;
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
 
   /** Returns the status of a request, with its header Allow or Location if it has one. */

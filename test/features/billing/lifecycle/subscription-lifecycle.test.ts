@@ -13,6 +13,7 @@ import {
   type Merchant,
 } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
+import { payInvoice } from "../../../support/sandbox.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { eventsOf, openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 import { cpuMs } from "../../../support/cpu-time.ts";
@@ -50,7 +51,7 @@ eachStore("the life of a subscription", (store) => {
   /** Registers a merchant, has it approved and creates a key, each through its API operation. */
   async function join(): Promise<Merchant> {
     const person = await register(estate.app);
-    const path = `/v1/organizations/${person.organizationId}`;
+    const { path } = person;
     const { token } = person;
     await expectStatus(estate.app.request("PATCH", path, { token, body: legalFields }), 200);
     await expectStatus(estate.app.request("POST", `${path}/kyb/submit`, { token }), 200);
@@ -90,7 +91,7 @@ eachStore("the life of a subscription", (store) => {
       estate.app.request("GET", `/v1/checkout/${String(opened.body["checkoutId"])}`),
       200,
     );
-    await estate.payInvoice(openId);
+    await payInvoice(estate.app, openId);
     await estate.mine(4);
     expect((await shop.get(`/invoices/${openId}`))["status"]).to.equal("paid");
 

@@ -2,7 +2,6 @@
 import { expect } from "chai";
 import {
   mineBlocks,
-  payOnSandbox,
   reorganizeSandbox,
 } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -13,6 +12,7 @@ import { rollUpAll } from "../../../../src/features/usage/roll-up.ts";
 import { expectStatus, order, type Merchant } from "../../../support/app.ts";
 import { stillClock } from "../../../support/clock.ts";
 import { xpubs } from "../../../support/merchants.ts";
+import { payInvoice } from "../../../support/sandbox.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 
@@ -99,7 +99,7 @@ eachStore("the usage of a plan", (store) => {
   }
   async function payStarted(checkoutId: string | null | undefined): Promise<Id<"invoice">> {
     const id = await invoiceOf(checkoutId);
-    await payOnSandbox(estate.app.app, testContext, id, 5_000_000n);
+    await payInvoice(estate.app, id, 5_000_000n);
     await estate.mine(4);
     return id;
   }
@@ -272,10 +272,10 @@ eachStore("the usage of a plan", (store) => {
     const link = await newLink();
     const half = await invoiceOf(await startAt(link));
     const whole = await invoiceOf(await startAt(link));
-    await payOnSandbox(estate.app.app, testContext, half, 1_000_000n);
+    await payInvoice(estate.app, half, 1_000_000n);
     await estate.mine(4);
-    await payOnSandbox(estate.app.app, testContext, half, 4_000_000n);
-    await payOnSandbox(estate.app.app, testContext, whole, 5_000_000n);
+    await payInvoice(estate.app, half, 4_000_000n);
+    await payInvoice(estate.app, whole, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCounted: 2, overageAmount: "0.00" });
     await issued(1);
@@ -285,7 +285,7 @@ eachStore("the usage of a plan", (store) => {
     const late = await invoiceOf(await startAt(link));
     expect(usageLine(await bill())).to.include({ quantity: 1, amount: "1.25" });
     // Late money counts in the period in which it is seen.
-    await payOnSandbox(estate.app.app, testContext, late, 5_000_000n);
+    await payInvoice(estate.app, late, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCreated: 0, invoicesCounted: 1 });
   });
@@ -294,7 +294,7 @@ eachStore("the usage of a plan", (store) => {
     await begin("closed");
     const link = await newLink();
     const first = await invoiceOf(await startAt(link));
-    await payOnSandbox(estate.app.app, testContext, first, 5_000_000n);
+    await payInvoice(estate.app, first, 5_000_000n);
     await estate.mine(1);
     expect(await usage()).to.include({ invoicesCounted: 1 });
     await reorganizeSandbox(estate.app.app, testContext, first, { drop: true });
@@ -302,7 +302,7 @@ eachStore("the usage of a plan", (store) => {
     expect(await usage()).to.include({ invoicesCounted: 0 });
     await issued(2);
     expect((await issue()).body["code"]).to.equal("plan_limit_reached");
-    await payOnSandbox(estate.app.app, testContext, first, 5_000_000n);
+    await payInvoice(estate.app, first, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCounted: 3 });
   });
@@ -314,7 +314,7 @@ eachStore("the usage of a plan", (store) => {
     await estate.keepAwake();
     await estate.mine();
     const second = await invoiceOf(await startAt(link));
-    await payOnSandbox(estate.app.app, testContext, second, 5_000_000n);
+    await payInvoice(estate.app, second, 5_000_000n);
     await estate.mine(1);
     expect(await usage()).to.include({ invoicesCounted: 1 });
     estate.clock.advance(61_000);
@@ -324,7 +324,7 @@ eachStore("the usage of a plan", (store) => {
     expect(await usage()).to.include({ invoicesCounted: 0 });
     await reorganizeSandbox(estate.app.app, testContext, second, { drop: true });
     await estate.mine(2);
-    await payOnSandbox(estate.app.app, testContext, second, 5_000_000n);
+    await payInvoice(estate.app, second, 5_000_000n);
     await estate.mine(4);
     // It counted in the period that was billed, and no second time.
     expect(await usage()).to.include({ invoicesCounted: 0 });
@@ -335,7 +335,7 @@ eachStore("the usage of a plan", (store) => {
     const link = await newLink();
     const started = await Promise.all(Array.from({ length: 32 }, () => startAt(link)));
     const ids = await Promise.all(started.map(invoiceOf));
-    for (const id of ids) await payOnSandbox(estate.app.app, testContext, id, 5_000_000n);
+    for (const id of ids) await payInvoice(estate.app, id, 5_000_000n);
     await mineBlocks(estate.app.app, testContext, 4);
     const answers = await Promise.all([
       estate.look(),

@@ -203,7 +203,7 @@ eachServed("batches of invoices", (served) => {
 
   it("answer every invoice of an unapproved organization with the reason, except drafts", async () => {
     const person = await register(served.app);
-    const target = `/v1/organizations/${person.organizationId}/invoices/batch`;
+    const target = `${person.path}/invoices/batch`;
     const body = { invoices: [order("a"), order("b", { draft: true }), order("c")] };
     const answer = await served.app.request("POST", target, { token: person.token, body });
     const results = answer.body["results"] as Result[];
@@ -278,10 +278,7 @@ eachServed("batches of invoices", (served) => {
     const others = await approvedMerchant(served.app);
     const answers = await Promise.all([
       ...Array.from({ length: 64 }, (_, place) => post(orders(1, `crowd-${String(place)}`))),
-      served.app.request("POST", `/v1/organizations/${others.organizationId}/invoices/batch`, {
-        key: others.key,
-        body: { invoices: [order("a", { draft: true })] },
-      }),
+      others.post("/invoices/batch", { invoices: [order("a", { draft: true })] }),
     ]);
     expect(answers.pop()).to.have.property("status", 200);
     const refused = answers.filter(({ status }) => status === 429);

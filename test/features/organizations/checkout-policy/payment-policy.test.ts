@@ -10,7 +10,7 @@ anyServed("the payment policy of an organization", (served) => {
   });
 
   const ask = (method: string, body?: object, headers: Record<string, string> = {}) =>
-    served.app.request(method, `/v1/organizations/${person.organizationId}/payment-policy`, {
+    served.app.request(method, `${person.path}/payment-policy`, {
       token: person.token,
       ...(body === undefined ? {} : { body }),
       headers,
