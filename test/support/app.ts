@@ -74,8 +74,8 @@ export interface AppOptions {
 const leastCost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 /**
- * What was read before, by the settings: to read the shipped tables of networks, plans and rates is a third of a start.
- * Files that a test names, or has in the data folder, may change.
+ * Configurations that were read before, by their settings: to read the shipped tables of networks, plans and rates takes
+ * a third of a start. Files that a test names, or has in the data folder, may change.
  */
 const configs = new Map<string, Config>();
 
@@ -366,7 +366,7 @@ export interface Merchant extends Person {
   issue(terms?: Json): Promise<Json>;
 }
 
-/** What an invoice of the tests asks for, unless they say otherwise. */
+/** The terms of an invoice, unless a test has others. */
 export const order = {
   amount: "25.00",
   settlementCurrency: "USD",

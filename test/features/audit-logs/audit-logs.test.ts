@@ -1,10 +1,9 @@
 // The audit log over HTTP, on both databases: who may read which entries, and which filters find them.
 import { expect } from "chai";
-import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { roles } from "../../../src/http/declare/permissions.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { minute, second, systemClock } from "../../../src/kernel/clock.ts";
-import { createIds, type Id } from "../../../src/kernel/id.ts";
+import { createIds } from "../../../src/kernel/id.ts";
 import { createSealer } from "../../../src/platform/audit/head.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
@@ -14,6 +13,7 @@ import {
   expectStatus,
   keyOf,
   password,
+  platformAdmin,
   register,
   startApp,
   walk,
@@ -47,7 +47,7 @@ eachStore("the audit log", (store) => {
 
   before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
-    root = await platformAdmin();
+    root = await platformAdmin(app);
   });
   beforeEach(async () => {
     app.clock.advance(second);
@@ -56,20 +56,6 @@ eachStore("the audit log", (store) => {
     path = `${home}/audit-logs`;
   });
   after(() => app.stop());
-
-  /** An owner of the platform organization. */
-  async function platformAdmin(): Promise<Person> {
-    const person = await register(app, "Root");
-    const { db, clock } = app.app;
-    const platform = await db.write(testContext, (tx) =>
-      addOrganization(tx, app.app, clock.now(), {
-        name: "Platform",
-        ownerId: person.userId as Id<"user">,
-        isPlatform: true,
-      }),
-    );
-    return { ...person, organizationId: platform.id };
-  }
 
   const list = (query: Record<string, string> = {}, who: Person = ada, where = path) =>
     app.request("GET", `${where}?${new URLSearchParams(query).toString()}`, { token: who.token });

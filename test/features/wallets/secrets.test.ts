@@ -5,6 +5,7 @@ import { approvedMerchant, expectStatus, startApp } from "../../support/app.ts";
 import { dumpStore } from "../../support/store/dump.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachStore } from "../../support/store/stores.ts";
+import { until } from "../../support/until.ts";
 
 const privateKey = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318";
 const words = "legal winner thank year wave sausage worth useful legal winner thank yellow";
@@ -38,6 +39,11 @@ eachStore("A secret submitted as a wallet", (store) => {
           expect(answer.text).not.to.include(each);
         }
       }
+      await until(
+        "what the background logs",
+        () => lines.length,
+        (count) => count > 0,
+      );
       const kept = await dumpStore(app.app.db);
       for (const each of [privateKey, words, xpubs.privateKey]) {
         expect(kept).not.to.include(each);
