@@ -40,7 +40,7 @@ eachStore("A secret submitted as a wallet", (store) => {
         }
       }
       await until(
-        "what the background logs",
+        "a line of the log",
         () => lines.length,
         (count) => count > 0,
       );
