@@ -12,10 +12,9 @@ import { expect } from "chai";
 import { openTill, TillProblem } from "../../src/client/index.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/tokens.ts";
-import { approvedMerchant } from "../support/app.ts";
+import { anyServed, approvedMerchant, keyOf } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
-import { keyOf } from "../support/roles-fixture.ts";
-import { anyServed } from "../support/served.ts";
+import { pressOnPage } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -153,8 +152,7 @@ anyServed(
       const merchant = await approvedMerchant(app);
       const { organizationId, key } = merchant;
       const till = openTill({ url: app.url, apiKey: key });
-      const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-      await till.wallets.create(organizationId, wallet);
+      await merchant.addWallet({ xpub: xpubs.first });
       const child = spawn(process.execPath, [join(folder, "out/shop.mjs"), "order-7"], {
         env: { TILL: app.url, KEY: await keyOf(app, merchant, "shop") },
         stdio: ["ignore", "pipe", "inherit"],
@@ -165,11 +163,7 @@ anyServed(
           lines.push(line);
           const url = / at (http\S+)$/.exec(line)?.[1];
           if (url === undefined) continue;
-          await fetch(`${app.url}${new URL(url).pathname}/sandbox`, {
-            method: "POST",
-            body: new URLSearchParams({ action: "pay" }),
-            redirect: "manual",
-          });
+          await pressOnPage(app, url, "pay");
         }
       } finally {
         child.kill();

@@ -7,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { buildSync } from "esbuild";
 import { mineBlocks } from "../../src/features/payments/sandbox/sandbox.ts";
-import { approvedMerchant, expectStatus, startApp, type TestApp } from "../support/app.ts";
+import { approvedMerchant, startApp, type Merchant, type TestApp } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
+import { pressOnPage } from "../support/sandbox.ts";
 import { testContext } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";
 
@@ -52,7 +53,7 @@ const settings = {
 describe("a shop on a generated client", () => {
   let folder: string;
   let app: TestApp;
-  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+  let merchant: Merchant;
 
   /** Runs a program in the folder; returns its output, which is empty on success. */
   function run(file: string, ...words: readonly string[]): string {
@@ -76,10 +77,7 @@ describe("a shop on a generated client", () => {
 
     app = await startApp({ settings: { TILL_SANDBOX_BLOCK_MS: "0" } });
     merchant = await approvedMerchant(app);
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    const { organizationId, key } = merchant;
-    const path = `/v1/organizations/${organizationId}/wallets`;
-    await expectStatus(app.request("POST", path, { key, body: wallet }), 201);
+    await merchant.addWallet({ xpub: xpubs.first });
     await mineBlocks(app.app, testContext, 1);
   });
   after(async () => {
@@ -114,13 +112,7 @@ describe("a shop on a generated client", () => {
         [`${name} forgotten`]: "given up",
       };
       const press = async (order: { checkoutId: string | null }, ...buttons: string[]) => {
-        for (const action of buttons) {
-          const answer = await app.request("POST", `/pay/${String(order.checkoutId)}/sandbox`, {
-            raw: `action=${action}`,
-            headers: { "Content-Type": "application/x-www-form-urlencoded" },
-          });
-          expect(answer.status, `${action}: ${answer.text}`).to.equal(303);
-        }
+        for (const action of buttons) await pressOnPage(app, String(order.checkoutId), action);
       };
       const [paid, underpaid, late, forgotten] = await Promise.all(
         Object.keys(outcomes).map((order) => shop.order(order, "25.00")),

@@ -28,7 +28,7 @@ eachStore("the metrics", (store) => {
   });
   after(async () => {
     await app.stop();
-    await receiver.stop();
+    await receiver.close();
   });
 
   const scrape = async () => {
@@ -67,7 +67,7 @@ eachStore("the metrics", (store) => {
 
   it("report networks, checks, queues and deliveries from the store", async () => {
     const merchant = await approvedMerchant(app);
-    const path = `/v1/organizations/${merchant.organizationId}`;
+    const { path } = merchant;
     const body = { url: receiver.url };
     await app.request("POST", `${path}/webhook-endpoints`, { key: merchant.key, body });
     await app.request("POST", `${path}/customers`, { key: merchant.key, body: { name: "Ada" } });

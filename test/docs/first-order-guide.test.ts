@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { formatAddress } from "../../src/platform/chain/evm/addresses.ts";
-import { approvedMerchant, expectStatus } from "../support/app.ts";
-import { keyOf } from "../support/roles-fixture.ts";
-import { anyServed } from "../support/served.ts";
+import { anyServed, approvedMerchant, expectStatus, keyOf } from "../support/app.ts";
+import { pressOnPage } from "../support/sandbox.ts";
 
 const guide = new URL("../../docs/guides/first-order.md", import.meta.url);
 
@@ -26,10 +25,9 @@ anyServed(
       const merchant = await approvedMerchant(served.app);
       ({ key } = merchant);
       shopKey = await keyOf(served.app, merchant, "shop");
-      home = `/v1/organizations/${merchant.organizationId}`;
+      home = merchant.path;
       const address = formatAddress("1234567890abcdef1234567890abcdef12345678");
-      const body = { label: "Till", network: "sandbox", address };
-      await expectStatus(served.app.request("POST", `${home}/wallets`, { key, body }), 201);
+      await merchant.addWallet({ address });
     });
     after(() => rm(folder, { recursive: true, force: true }));
 
@@ -54,14 +52,7 @@ anyServed(
 
     it("ships what is paid", async () => {
       const lines = await runShop("order-1", async (url) => {
-        const path = new URL(url).pathname;
-        const action = new URLSearchParams({ action: "pay" });
-        const pressed = await fetch(`${served.app.url}${path}/sandbox`, {
-          method: "POST",
-          body: action,
-          redirect: "manual",
-        });
-        expect(pressed.status).to.equal(303);
+        await pressOnPage(served.app, url, "pay");
       });
       expect(lines[0]).to.match(/^25(?:\.\d+)? USDT at http/);
       expect(lines.at(-1)).to.equal("Ship order-1.");

@@ -4,8 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { allOperations } from "../../src/features/index.ts";
-import { approvedMerchant } from "../support/app.ts";
-import { anyServed } from "../support/served.ts";
+import { anyServed, approvedMerchant } from "../support/app.ts";
 
 const folder = new URL("../../docs/api/", import.meta.url);
 const text = readdirSync(folder)

@@ -7,13 +7,13 @@ import { watchCapacity } from "../../src/features/invoices/capacity/watch.ts";
 import { createRelay, type Subscriber } from "../../src/platform/events/outbox.ts";
 import {
   expectStatus,
+  keyOf,
   legalFields,
   password,
   register,
   type Answer,
   type Person,
 } from "../support/app.ts";
-import { keyOf } from "../support/roles-fixture.ts";
 import type { Estate } from "./estate.ts";
 import { parametersOf, pathOf } from "./declare/operations.ts";
 
@@ -221,7 +221,7 @@ const examples: Readonly<Record<string, Making>> = {
     body: { amount: "-4.10", currency: "USD", description: "Agreed correction" },
   }),
   adminSetReceiveWallet: async ({ app, admin }) => {
-    const made = await app.request("POST", `/v1/organizations/${admin.organizationId}/wallets`, {
+    const made = await app.request("POST", `${admin.path}/wallets`, {
       token: admin.token,
       body: { label: "Platform", network: "sandbox", address: freshAddress() },
     });

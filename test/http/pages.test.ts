@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { features } from "../../src/features/index.ts";
-import { anyServed } from "../support/served.ts";
+import { anyServed } from "../support/app.ts";
 import { expectProblem } from "./problem.ts";
 
 const path = "/pay/chk_0123456789abcdefghjkmnpqrstvwxyz/sandbox";

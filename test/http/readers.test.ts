@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { allOperations } from "../../src/features/index.ts";
-import { keyOf } from "../support/roles-fixture.ts";
+import { keyOf } from "../support/app.ts";
 import { eachStore } from "../support/store/stores.ts";
 import { openEstate, type Estate } from "./estate.ts";
 import { callExample, exampleOf } from "./examples.ts";
@@ -22,7 +22,7 @@ eachStore("a key that makes no invoices", (store) => {
       network: "sandbox",
       metadata: { checkoutId: "mine" },
     });
-    const home = `/v1/organizations/${estate.owner.organizationId}`;
+    const home = estate.owner.path;
     // The example of a list of events has them relayed.
     const listing = allOperations.find((operation) => operation.id === "listEvents");
     if (listing !== undefined) await exampleOf(listing, estate);
@@ -64,7 +64,7 @@ eachStore("a key that makes no invoices", (store) => {
 
   it("sees the merchant's own fields of these names", async () => {
     const { app, owner } = estate;
-    const path = `/v1/organizations/${owner.organizationId}/invoices?limit=1`;
+    const path = `${owner.path}/invoices?limit=1`;
     const key = await keyOf(app, owner, "read");
     const { body } = await app.request("GET", path, { key });
     expect((body["data"] as object[])[0]).to.deep.include({
@@ -76,7 +76,7 @@ eachStore("a key that makes no invoices", (store) => {
 
   it("is unlike a shop's key and a person, who see the page that they send payers to", async () => {
     const { app, owner } = estate;
-    const path = `/v1/organizations/${owner.organizationId}/invoices?limit=1`;
+    const path = `${owner.path}/invoices?limit=1`;
     for (const credential of [
       { key: await keyOf(app, owner, "shop") },
       { key: await keyOf(app, owner, "invoices") },

@@ -12,10 +12,15 @@ import {
   type Rule,
 } from "../../src/http/declare/permissions.ts";
 import { allOperations } from "../../src/features/index.ts";
-import { approvedMerchant, type Answer, type Person } from "../support/app.ts";
-import { colleague, keyOf } from "../support/roles-fixture.ts";
-import { platformAdmin } from "../support/platform.ts";
-import { anyServed } from "../support/served.ts";
+import {
+  anyServed,
+  approvedMerchant,
+  colleague,
+  keyOf,
+  platformAdmin,
+  type Answer,
+  type Person,
+} from "../support/app.ts";
 import { isWrite, pathOf } from "./declare/operations.ts";
 import { expectProblem, placeOf } from "./problem.ts";
 

@@ -3,8 +3,7 @@
 import { expect } from "chai";
 import type { Operation } from "../../src/http/declare/operation.ts";
 import { allOperations } from "../../src/features/index.ts";
-import { expectStatus, password, type Answer, type Person } from "../support/app.ts";
-import { keyOf } from "../support/roles-fixture.ts";
+import { expectStatus, keyOf, password, type Answer, type Person } from "../support/app.ts";
 import { dumpStore } from "../support/store/dump.ts";
 import { anyStore } from "../support/store/stores.ts";
 import { openEstate, type Estate } from "./estate.ts";

@@ -2,14 +2,17 @@ import { expect } from "chai";
 import { allOperations } from "../../src/features/index.ts";
 import { createIds, type IdKind } from "../../src/kernel/id.ts";
 import { systemRandom } from "../../src/platform/secrets/tokens.ts";
-import { approvedMerchant, type Person } from "../support/app.ts";
+import {
+  approvedMerchant,
+  eachServed,
+  platformAdmin,
+  type Merchant,
+  type Person,
+} from "../support/app.ts";
 import { countRows } from "../support/store/dump.ts";
-import { platformAdmin } from "../support/platform.ts";
-import { eachServed } from "../support/served.ts";
 import { withoutRequest } from "./problem.ts";
 import { makeThings, settingsForThings } from "./things.ts";
 
-type Merchant = Person & { readonly key: string };
 const ofOrganization = "/organizations/{organizationId}";
 /** Whatever gives an organization's objects page by page. */
 const lists = allOperations.filter(
@@ -46,7 +49,7 @@ eachServed(
       merchant = await approvedMerchant(served.app);
       stranger = await approvedMerchant(served.app);
       things = await makeThings(served.app, merchant);
-      home = `/v1/organizations/${stranger.organizationId}`;
+      home = stranger.path;
     });
 
     const asStranger = (method: string, path: string, body?: object) =>

@@ -1,10 +1,9 @@
+import type { AddressInfo } from "node:net";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openTill, type Till } from "../../src/client/index.ts";
-import { approvedMerchant, startApp, type TestApp } from "../support/app.ts";
-import { keyOf } from "../support/roles-fixture.ts";
+import { approvedMerchant, keyOf, startApp, type TestApp } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
 import { describeInBrowser } from "../support/suites/describe-in-browser.ts";
 import { until } from "../support/until.ts";

@@ -8,11 +8,10 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { build } from "esbuild";
 import { openTill, type Till } from "../../src/client/index.ts";
-import { approvedMerchant } from "../support/app.ts";
-import { keyOf } from "../support/roles-fixture.ts";
+import { anyServed, approvedMerchant, keyOf } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
+import { pressOnPage } from "../support/sandbox.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { anyServed } from "../support/served.ts";
 import { until } from "../support/until.ts";
 import type { ProviderWebhookPayload, WebhookActionResult } from "./medusa/types.ts";
 import type { AbstractPaymentProvider } from "./medusa/utils.ts";
@@ -50,8 +49,7 @@ anyServed(
       const merchant = await approvedMerchant(served.app);
       organization = merchant.organizationId;
       till = openTill({ url: served.app.url, apiKey: merchant.key });
-      const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-      await till.wallets.create(organization, wallet);
+      await merchant.addWallet({ xpub: xpubs.first });
       const { secret } = await till.webhooks.createEndpoint(organization, { url: receiver.url });
       const outfile = join(folder, "provider.mjs");
       await build({
@@ -72,7 +70,7 @@ anyServed(
       provider = new module.services[0]({}, settings);
     });
     after(async () => {
-      await receiver.stop();
+      await receiver.close();
       rmSync(folder, { recursive: true, force: true });
     });
 
@@ -85,15 +83,8 @@ anyServed(
     const invoiceOf = (data: Record<string, unknown> | undefined) =>
       till.invoices.get(organization, String(data?.["invoiceId"]));
 
-    async function press(data: Record<string, unknown> | undefined, action: string): Promise<void> {
-      const { pathname } = new URL(String(data?.["checkoutUrl"]));
-      const { status } = await fetch(`${served.app.url}${pathname}/sandbox`, {
-        method: "POST",
-        body: new URLSearchParams({ action }),
-        redirect: "manual",
-      });
-      expect(status).to.equal(303);
-    }
+    const press = (data: Record<string, unknown> | undefined, action: string) =>
+      pressOnPage(served.app, String(data?.["checkoutUrl"]), action);
 
     const payload = (body: string, headers: object): ProviderWebhookPayload["payload"] => ({
       data: {},
@@ -106,7 +97,7 @@ anyServed(
       until(
         `${action} of ${session}`,
         async () => {
-          for (const { body, headers } of receiver.received) {
+          for (const { body, headers } of receiver.requests) {
             if (!body.includes(session)) continue;
             const result = await provider.getWebhookActionAndData(payload(body, headers));
             if (result.action === action) return result;
@@ -203,13 +194,13 @@ anyServed(
     });
 
     it("ignores forged webhooks and events of others, and names missing options", async () => {
-      const [one] = receiver.received;
+      const [one] = receiver.requests;
       if (one === undefined) throw new Error("nothing was delivered");
       const forged = payload(`${one.body} `, one.headers);
       expect(await provider.getWebhookActionAndData(forged)).to.deep.equal({
         action: "not_supported",
       });
-      const count = receiver.received.length;
+      const count = receiver.requests.length;
       const { tokenSymbol, network } = settings;
       await till.invoices.create(organization, {
         amount: "5",
@@ -219,7 +210,7 @@ anyServed(
       });
       const foreign = await until(
         "the event of another invoice",
-        () => receiver.received.slice(count).find(({ body }) => body.includes('"amount":"5.00"')),
+        () => receiver.requests.slice(count).find(({ body }) => body.includes('"amount":"5.00"')),
         (found) => found !== undefined,
       );
       const { body = "", headers = {} } = foreign ?? {};

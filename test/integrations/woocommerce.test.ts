@@ -9,11 +9,10 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { currencyDecimals } from "../../src/kernel/money/money.ts";
 import { sign } from "../../src/platform/outbound/standard-webhooks.ts";
-import { approvedMerchant, expectStatus } from "../support/app.ts";
-import { keyOf } from "../support/roles-fixture.ts";
+import { anyServed, approvedMerchant, expectStatus, keyOf } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
+import { pressOnPage } from "../support/sandbox.ts";
 import { startReceiver, type Received, type Receiver } from "../support/receiver.ts";
-import { anyServed } from "../support/served.ts";
 import { describeWithPhp } from "../support/suites/describe-with-php.ts";
 import { until } from "../support/until.ts";
 
@@ -64,12 +63,9 @@ describeWithPhp("the WooCommerce plugin", () => {
         const { app } = served;
         const merchant = await approvedMerchant(app);
         ({ key, organizationId: organization } = merchant);
-        const path = `/v1/organizations/${organization}`;
-        const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-        await expectStatus(app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
-        const endpoint = { key, body: { url: receiver.url } };
+        await merchant.addWallet({ xpub: xpubs.first });
         const made = await expectStatus(
-          app.request("POST", `${path}/webhook-endpoints`, endpoint),
+          merchant.post("/webhook-endpoints", { url: receiver.url }),
           201,
         );
         secret = String(made.body["secret"]);
@@ -84,7 +80,7 @@ describeWithPhp("the WooCommerce plugin", () => {
         await shop({ do: "set up", settings });
       });
       after(async () => {
-        await receiver.stop();
+        await receiver.close();
         rmSync(folder, { recursive: true, force: true });
       });
 
@@ -101,7 +97,10 @@ describeWithPhp("the WooCommerce plugin", () => {
         return JSON.parse(stdout) as unknown[];
       }
 
-      async function deliver({ headers, body }: Received): Promise<number> {
+      async function deliver({
+        headers,
+        body,
+      }: Pick<Received, "headers" | "body">): Promise<number> {
         const [status] = await shop({
           do: "deliver",
           body,
@@ -117,8 +116,8 @@ describeWithPhp("the WooCommerce plugin", () => {
         return until(
           order,
           async () => {
-            for (; delivered < receiver.received.length; delivered += 1) {
-              const one = receiver.received[delivered];
+            for (; delivered < receiver.requests.length; delivered += 1) {
+              const one = receiver.requests[delivered];
               if (one === undefined) break;
               expect([await deliver(one), await deliver(one)]).to.deep.equal([204, 204]);
             }
@@ -140,14 +139,7 @@ describeWithPhp("the WooCommerce plugin", () => {
       };
       const pay = async (id: string) => (await shop({ do: "pay", order: id }))[0] as Started;
 
-      async function press(redirect: string, action: string): Promise<void> {
-        const { status } = await fetch(`${served.app.url}${new URL(redirect).pathname}/sandbox`, {
-          method: "POST",
-          body: new URLSearchParams({ action }),
-          redirect: "manual",
-        });
-        expect(status).to.equal(303);
-      }
+      const press = (redirect: string, action: string) => pressOnPage(served.app, redirect, action);
 
       it("sends two clicks of an order to one page, and completes it when it is paid", async () => {
         await shop(order("1001", { total: "25" }));
@@ -237,7 +229,7 @@ describeWithPhp("the WooCommerce plugin", () => {
       });
 
       it("refuses forged, old and changed deliveries, and those of an empty secret", async () => {
-        const genuine = receiver.received[0];
+        const genuine = receiver.requests[0];
         if (genuine === undefined) throw new Error("nothing was delivered");
         const { body } = genuine;
         const now = Math.floor(Date.now() / 1_000);
@@ -258,7 +250,7 @@ describeWithPhp("the WooCommerce plugin", () => {
       });
 
       it("holds a delivery back while another process changes its order", async () => {
-        const one = receiver.received.find(({ body }) => body.includes('"invoice.paid"'));
+        const one = receiver.requests.find(({ body }) => body.includes('"invoice.paid"'));
         if (one === undefined) throw new Error("nothing was paid");
         const { data } = JSON.parse(one.body) as {
           readonly data: { readonly metadata: { readonly orderId: string } };
@@ -287,7 +279,7 @@ describeWithPhp("the WooCommerce plugin", () => {
         const received = (id: string, type: string) =>
           until(
             `${type} of ${id}`,
-            () => receiver.received.find(isOf(id, type)),
+            () => receiver.requests.find(isOf(id, type)),
             (one) => one !== undefined,
           ) as Promise<Received>;
         const paid = await received("1009", "invoice.paid");
@@ -333,7 +325,7 @@ describeWithPhp("the WooCommerce plugin", () => {
       });
 
       it("notes refunds, and says so if Till cannot be reached", async () => {
-        const one = receiver.received.find(({ body }) => body.includes('"invoice.paid"'));
+        const one = receiver.requests.find(({ body }) => body.includes('"invoice.paid"'));
         const event = JSON.parse(one?.body ?? "{}") as Record<string, unknown>;
         const { id } = event["data"] as { readonly id: string };
         const refund = {
@@ -402,7 +394,7 @@ describeWithPhp("the WooCommerce plugin", () => {
         const paid = await until(
           "invoice.paid",
           () =>
-            receiver.received.filter(
+            receiver.requests.filter(
               ({ body }) =>
                 body.includes('"orderId":"1011"') &&
                 /"type":"invoice\.(paid|confirming)"/.test(body),
@@ -486,7 +478,7 @@ describeWithPhp("the WooCommerce plugin", () => {
         await press(redirect, "expire");
         const event = await until(
           "the event",
-          () => receiver.received.slice(delivered).find(({ body }) => body.includes('"expired"')),
+          () => receiver.requests.slice(delivered).find(({ body }) => body.includes('"expired"')),
           (found) => found !== undefined,
         );
         expect(event && (await deliver(event))).to.equal(503);

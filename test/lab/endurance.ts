@@ -208,7 +208,7 @@ async function endure(name: string, url: string | null): Promise<void> {
     (pending) => pending === 0,
   );
   const told = () =>
-    new Set(receiver.received.map(({ body }) => body.match(/"checkoutId":"(\w+)"/)?.[1]));
+    new Set(receiver.requests.map(({ body }) => body.match(/"checkoutId":"(\w+)"/)?.[1]));
   await until(
     "the last webhooks",
     told,
@@ -229,7 +229,7 @@ async function endure(name: string, url: string | null): Promise<void> {
   const growth = growthOf(settled);
   const most = Math.max(...samples.map(({ rss }) => rss));
   await shop.end();
-  await receiver.stop();
+  await receiver.close();
   say(
     `${name}: ${String(sent)} requests in ${String(minutes)} minutes, ${String(load.leftOut)} left out; ${String(load.checkouts.length)} invoices, ${String(load.paid.size)} paid and told; db verify ${String(verified.status)}, audit verify ${String(audited.status)}; at most ${most.toFixed(0)} MiB, ${growth.toFixed(1)} MiB per hour`,
     verified.status === 0 &&

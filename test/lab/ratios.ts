@@ -36,7 +36,7 @@ describe("The CPU time of a request, compared with a Koa server that echoes it",
   after(async () => {
     await till.stop();
     await koa.stop();
-    await receiver.stop();
+    await receiver.close();
   });
 
   for (const { work, echoes, most } of limits) {

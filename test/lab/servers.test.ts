@@ -9,7 +9,7 @@ import type { EventType } from "../../src/platform/events/catalogue.ts";
 import { createJournal } from "../../src/platform/journal.ts";
 import { cronRuns, jobs } from "../../src/platform/jobs/table.ts";
 import { systemRandom } from "../../src/platform/secrets/tokens.ts";
-import { startReceiver, type Receiver } from "../platform/outbound/receiver.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import {
   makeInstallation,

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import { startReceiver, type Receiver, type Respond } from "../platform/outbound/receiver.ts";
+import { startReceiver, type Receiver, type Respond } from "../support/receiver.ts";
 import { send } from "../support/app.ts";
 import {
   makeInstallation,
@@ -141,8 +141,7 @@ eachStore("webhooks of a running program", (store) => {
     await making;
     expect(new Set(made).size).to.equal(made.length);
     for (const [place, { requests }] of receivers.entries()) {
-      const told = () =>
-        requests.map((request) => JSON.parse(request.body.toString("utf8")) as Told);
+      const told = () => requests.map((request) => JSON.parse(request.body) as Told);
       const distinct = () => new Set(told().map(({ data }) => data.id)).size;
       await until("every event", distinct, (count) => count === made.length);
       expect(told().map(({ data }) => data.id)).to.include.members(made);
@@ -152,12 +151,12 @@ eachStore("webhooks of a running program", (store) => {
       const webhook = new Webhook(secrets[place] ?? "");
       const [request] = requests.slice(-1);
       const headers = request?.headers as Record<string, string>;
-      const text = request?.body.toString("utf8") ?? "";
+      const text = request?.body ?? "";
       for (const each of requests) {
         const given = each.headers as Record<string, string>;
         const at = new Date(Number(given["webhook-timestamp"]) * 1_000);
         expect(given["webhook-signature"]).to.equal(
-          webhook.sign(given["webhook-id"] ?? "", at, each.body.toString("utf8")),
+          webhook.sign(given["webhook-id"] ?? "", at, each.body),
         );
       }
       expect(() => webhook.verify(text, headers)).not.to.throw();
@@ -304,7 +303,7 @@ eachStore("webhooks of a running program", (store) => {
     );
     const delays: number[] = [];
     const quick = await receiver(({ body }, response) => {
-      const { timestamp } = JSON.parse(body.toString("utf8")) as Told;
+      const { timestamp } = JSON.parse(body) as Told;
       delays.push(Date.now() - Date.parse(timestamp));
       response.end("ok");
     });

@@ -2,9 +2,9 @@
 // invoices, payments, webhooks that arrive or fail for good, logins and invitations.
 // Prints the rows of each table on day 200 and at the end. It fails if a table that is not kept for good has more rows at the end than
 // at the time when everything that expires has expired for the first time, or if the store is not sound.
+import type { AddressInfo } from "node:net";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { day, hour, minute, second } from "../../src/kernel/clock.ts";
@@ -14,12 +14,12 @@ import type { StoreOptions } from "../../src/platform/database/open.ts";
 import {
   approvedMerchant,
   expectStatus,
-  movingClock,
   password,
   startApp,
   type Person,
   type TestApp,
 } from "../support/app.ts";
+import { movingClock } from "../support/clock.ts";
 import { xpubs } from "../support/merchants.ts";
 import { countRows, tableNamesOf } from "../support/store/dump.ts";
 import { expectSoundPlace } from "../support/store/expect-store-is-consistent.ts";

@@ -69,7 +69,7 @@ eachStore("a server that is killed", function (store) {
   });
   after(async () => {
     await till.remove();
-    await receiver.stop();
+    await receiver.close();
   });
 
   const issue = (): Promise<Invoice> => issueInvoice({ till: shop(), organizationId }, "sandbox");
@@ -140,12 +140,12 @@ eachStore("a server that is killed", function (store) {
     await invoiceIs(invoice, "paid");
     await server.kill();
     await endLeases();
-    const before = receiver.received.length;
+    const before = receiver.requests.length;
     receiver.answer(200);
     server = await till.serve();
     await until(
       "the webhook after the restart",
-      () => receiver.received.slice(before).map(({ body }) => body),
+      () => receiver.requests.slice(before).map(({ body }) => body),
       (bodies) =>
         bodies.some((body) => {
           const event = JSON.parse(body) as { type: string; data: { id: string } };

@@ -2,6 +2,7 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
+import { pressOnPage } from "../support/sandbox.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { anyStore } from "../support/store/stores.ts";
 import {
@@ -30,16 +31,12 @@ anyStore("an invoice on the sandbox", function (store) {
   });
   after(async () => {
     await app.stop();
-    await receiver.stop();
+    await receiver.close();
   });
 
   async function press(invoice: IssuedInvoice, action: string): Promise<void> {
-    const answer = await app.request("POST", `/pay/${invoice.checkoutId}/sandbox`, {
-      raw: `action=${action}`,
-      headers: { "Content-Type": "application/x-www-form-urlencoded" },
-    });
-    expect(answer.status, answer.text).to.equal(303);
-    expect(answer.headers.get("Location")).to.match(/\/pay\/chk_/);
+    const { headers } = await pressOnPage(app, invoice.checkoutId, action);
+    expect(headers.get("Location")).to.match(/\/pay\/chk_/);
   }
 
   /** Blocks are mined only on command here, so that nothing happens between two buttons. */

@@ -51,7 +51,7 @@ eachStore("an invoice paid on a real chain", (store) => {
       });
       after(async () => {
         await app.stop();
-        await receiver.stop();
+        await receiver.close();
         await lab.stop();
       });
 
@@ -110,7 +110,7 @@ eachStore("an invoice paid on a real chain", (store) => {
         expect(events[0]?.data).to.include({ id: invoice.id, status: "paid" });
         // Requests are concurrent, so an earlier one may arrive later.
         const sequences = () =>
-          receiver.received
+          receiver.requests
             .map(({ body: text }) => (JSON.parse(text) as { sequence: number }).sequence)
             .sort((left, right) => left - right);
         await until("each event once, without a gap", sequences, (numbers) =>

@@ -10,9 +10,15 @@ import {
   type Till,
   type WebhookEventType,
 } from "../../src/client/index.ts";
-import { legalFields, register, type Person, type TestApp } from "../support/app.ts";
+import {
+  approve,
+  legalFields,
+  platformKey,
+  register,
+  type Person,
+  type TestApp,
+} from "../support/app.ts";
 import { openClient } from "./client.ts";
-import { approve, platformKey } from "../support/platform.ts";
 import type { Receiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 
@@ -101,7 +107,7 @@ export async function webhooksOf<Type extends WebhookEventType>(
     `a webhook ${type}`,
     () =>
       Promise.all(
-        receiver.received.map(({ headers, body }) => {
+        receiver.requests.map(({ headers, body }) => {
           verifier.verify(body, headers as Record<string, string>);
           return verifyWebhook({ headers, body, secret });
         }),

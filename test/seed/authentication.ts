@@ -2,14 +2,15 @@
 import { expect } from "chai";
 import { expectProblem } from "../http/problem.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   password,
   register,
   send,
   type Answer,
   type Person,
 } from "../support/app.ts";
-import { colleague, keyOf } from "../support/roles-fixture.ts";
 import { testFields, type, type Json } from "./fields.ts";
 import { schemes, type Caller, type World } from "./world.ts";
 

@@ -1,27 +1,21 @@
 // Sections 2, 3 and 4.3: the public checkout session, its receipt, and the invoices behind it.
 import { expect } from "chai";
-import { getSandboxBill, payOnSandbox } from "../../src/features/payments/sandbox/sandbox.ts";
-import type { Id } from "../../src/kernel/id.ts";
 import { stateTable } from "../../src/platform/chain/state/network-state.ts";
 import { expectProblem } from "../http/problem.ts";
 import {
   approvedMerchant,
   expectStatus,
   startApp,
+  order,
   type Answer,
   type TestApp,
 } from "../support/app.ts";
 import { xpubOf } from "../support/merchants.ts";
+import { payInvoice } from "../support/sandbox.ts";
 import { eachStore, testContext } from "../support/store/stores.ts";
 import { testFields, type, type Json } from "./fields.ts";
 import type { Caller, World } from "./world.ts";
 
-const order = {
-  amount: "25.00",
-  settlementCurrency: "USD",
-  tokenSymbol: "USDT",
-  network: "sandbox",
-};
 let accounts = 100;
 
 /** Issues an invoice on a new wallet. */
@@ -58,16 +52,12 @@ export function checkoutTests(world: () => World): void {
       await expectStatus(admin.ask("POST", review, { decision: "approve" }), 200);
       invoice = await issue(shop);
       open = await expectStatus(session(), 200);
-      const { invoiceId, remaining } = await getSandboxBill(
-        app.app,
-        invoice["id"] as Id<"invoice">,
-      );
-      await payOnSandbox(app.app, testContext, invoiceId, remaining);
+      await payInvoice(app, invoice["id"]);
       await mine(1);
       confirming = await expectStatus(session(), 200);
       await mine(3);
       paid = await expectStatus(session(), 200);
-      const { body } = await shop.home("GET", `/payments?invoiceId=${invoiceId}`);
+      const { body } = await shop.home("GET", `/payments?invoiceId=${String(invoice["id"])}`);
       const payments = type.array(body["data"]) as readonly Json[];
       transactionHashes = payments.map((payment) => payment["transactionHash"]);
     });
@@ -292,19 +282,11 @@ export function tronTests(): void {
       try {
         await seeBlock(app, "tron");
         const merchant = await approvedMerchant(app);
-        const path = `/v1/organizations/${merchant.organizationId}`;
-        const wallet = {
-          label: "Till",
-          network: "tron",
-          address: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
-        };
-        await expectStatus(
-          app.request("POST", `${path}/wallets`, { key: merchant.key, body: wallet }),
-          201,
-        );
+        const wallet = { network: "tron", address: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE" };
+        await merchant.addWallet(wallet);
         for (const credential of [{ key: merchant.key }, { token: merchant.token }]) {
           const body = { ...order, network: "tron" };
-          const issued = app.request("POST", `${path}/invoices`, { ...credential, body });
+          const issued = app.request("POST", `${merchant.path}/invoices`, { ...credential, body });
           const { checkoutId } = (await expectStatus(issued, 201)).body;
           const session = await app.request("GET", `/v1/checkout/${String(checkoutId)}`);
           expect(type.object(session.body["invoice"])).to.include({

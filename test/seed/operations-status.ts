@@ -40,7 +40,7 @@ export function operationsStatusTests(world: () => World): void {
           records(answer.body["providers"]).every((one) => one["status"] === "ok"),
       );
     });
-    after(() => receiver.stop());
+    after(() => receiver.close());
 
     testFields(
       "AdminOperationsStatus",
@@ -145,7 +145,7 @@ export function operationsStatusTests(world: () => World): void {
       });
       await until(
         "the replay",
-        () => receiver.received.length,
+        () => receiver.requests.length,
         (count) => count >= 2,
       );
     });

@@ -1,6 +1,5 @@
-import { openEstate, type Estate, type Merchant } from "../features/billing/billing-fleet.ts";
-import type { Answer, Person } from "../support/app.ts";
-import { keyOf } from "../support/roles-fixture.ts";
+import { openEstate, type Estate } from "../features/billing/billing-fleet.ts";
+import { keyOf, type Answer, type Merchant, type Person } from "../support/app.ts";
 import { eachStore, testsAll, type TestStore } from "../support/store/stores.ts";
 
 /** The two credentials of section 5. */

@@ -1,47 +1,32 @@
-import type { AddressInfo } from "node:net";
 import { Agent, request as openRequest, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { createApiKey } from "../../src/features/api-keys/api-keys.ts";
+import { addMembership } from "../../src/features/members/members.ts";
+import { addOrganization } from "../../src/features/organizations/organizations.ts";
 import { decideVerification } from "../../src/features/organizations/verification.ts";
 import { createApp, type Program, type Externals } from "../../src/compose/app.ts";
-import { systemActor } from "../../src/kernel/actor.ts";
-import type { Clock, Instant } from "../../src/kernel/clock.ts";
+import type { Role } from "../../src/http/declare/permissions.ts";
+import type { Id } from "../../src/kernel/id.ts";
+import type { Config } from "../../src/platform/config/config.ts";
 import { loadConfig } from "../../src/platform/config/load.ts";
 import type { StoreOptions } from "../../src/platform/database/open.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { createHttpServer } from "../../src/server.ts";
+import { movingClock, type MovingClock } from "./clock.ts";
 import { expectDeclared } from "./declared.ts";
 import { noteProblem } from "./problems-seen.ts";
 import { secret } from "./secret.ts";
+import { anyStore, eachStore, testContext, type TestStore } from "./store/stores.ts";
+import { until } from "./until.ts";
 import { expectSoundPlace } from "./store/expect-store-is-consistent.ts";
 
-/** The machine's time plus an offset that the test sets. */
-export interface MovingClock extends Clock {
-  advance(milliseconds: number): void;
-}
-
-export function movingClock(start?: Instant): MovingClock {
-  let added = start === undefined ? 0 : start - Date.now();
-  return {
-    now: () => Date.now() + added,
-    advance(milliseconds) {
-      added += milliseconds;
-    },
-  };
-}
-
-/** A clock that stands still until the test moves it, for events within one millisecond or in the next. */
-export function stillClock(start: number): MovingClock {
-  let now = start;
-  return {
-    now: () => now,
-    advance(milliseconds) {
-      now += milliseconds;
-    },
-  };
-}
+/** A record of an answer. */
+export type Json = Readonly<Record<string, unknown>>;
 
 export interface Answer {
   readonly status: number;
@@ -88,15 +73,20 @@ export interface AppOptions {
 /** The minimum cost of argon2id: the real cost would take a large part of the suite's time. */
 const leastCost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
-/** Starts the whole program on a free port, as `till serve` does. */
-export async function startApp(options: AppOptions = {}): Promise<TestApp> {
-  const clock = options.clock ?? movingClock();
-  const ownFolder = options.place === undefined ? await mkdtemp(join(tmpdir(), "till app ")) : null;
-  const place = options.place ?? { sqliteFile: join(ownFolder ?? "", "till.db") };
-  const store: Record<string, string> =
-    "url" in place
-      ? { DATABASE_URL: place.url, TILL_SECRET: secret }
-      : { TILL_DATA_DIR: dirname(place.sqliteFile), TILL_SECRET: secret };
+/**
+ * Configurations that were read before, by their settings: to read the shipped tables of networks, plans and rates takes
+ * a third of a start. Files that a test names, or has in the data folder, may change.
+ */
+const configs = new Map<string, Config>();
+
+async function configOf(place: StoreOptions, settings: AppOptions["settings"]): Promise<Config> {
+  const own = "url" in place ? { databaseUrl: place.url } : { dataDir: dirname(place.sqliteFile) };
+  const given = JSON.stringify([Object.keys(own), settings]);
+  const hasFiles =
+    /_(FILE|FOLDER|DIR)"/.test(given) ||
+    ("dataDir" in own && existsSync(join(own.dataDir, "till.yaml")));
+  const known = hasFiles ? undefined : configs.get(given);
+  if (known !== undefined) return { ...known, ...own };
   const { config } = await loadConfig({
     mode: "serve",
     env: {
@@ -106,11 +96,23 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       // Tests make no requests to public sources of rates.
       TILL_RATES: "off",
       TILL_PORT: "0",
-      ...store,
-      ...options.settings,
+      TILL_SECRET: secret,
+      ...("databaseUrl" in own
+        ? { DATABASE_URL: own.databaseUrl }
+        : { TILL_DATA_DIR: own.dataDir }),
+      ...settings,
     },
   });
-  const app = await createApp(config, "create", {
+  if (!hasFiles) configs.set(given, config);
+  return config;
+}
+
+/** Starts the whole program on a free port, as `till serve` does. */
+export async function startApp(options: AppOptions = {}): Promise<TestApp> {
+  const clock = options.clock ?? movingClock();
+  const ownFolder = options.place === undefined ? await mkdtemp(join(tmpdir(), "till app ")) : null;
+  const place = options.place ?? { sqliteFile: join(ownFolder ?? "", "till.db") };
+  const app = await createApp(await configOf(place, options.settings), "create", {
     clock,
     logger: silentLogger,
     strictResponses: true,
@@ -141,6 +143,47 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       }
     },
   };
+}
+
+/** The program under test; it runs from the suite's first test on. */
+export interface Served {
+  readonly app: TestApp;
+  readonly store: TestStore;
+}
+
+type Suite = (served: Served) => void;
+
+/** Runs a suite against the whole program, on SQLite and on PostgreSQL, each with a store of its own. */
+export function eachServed(title: string, body: Suite, options: AppOptions = {}): void {
+  eachStore(title, (store) => {
+    serve(store, body, options);
+  });
+}
+
+/** `eachServed` for subjects in which the database has no part, as defined by `anyStore`. */
+export function anyServed(title: string, body: Suite, options: AppOptions = {}): void {
+  anyStore(title, (store) => {
+    serve(store, body, options);
+  });
+}
+
+function serve(store: TestStore, body: Suite, options: AppOptions): void {
+  describe("served", () => {
+    let running: TestApp | undefined;
+    before(async () => {
+      running = await startApp({ place: await store.place("migrated"), ...options });
+    });
+    after(async () => {
+      await running?.stop();
+    });
+    body({
+      store,
+      get app() {
+        if (running === undefined) throw new Error("the program does not run yet");
+        return running;
+      },
+    });
+  });
 }
 
 export async function send(
@@ -209,10 +252,46 @@ function exchange(
   });
 }
 
+export async function expectStatus(answering: Promise<Answer>, status: number): Promise<Answer> {
+  const answer = await answering;
+  if (answer.status !== status) {
+    throw new Error(`expected ${String(status)}, was ${String(answer.status)}: ${answer.text}`);
+  }
+  return answer;
+}
+
+/** Returns all entries of a list, page by page; `between` runs after each page. */
+export async function walk(
+  app: TestApp,
+  path: string,
+  token: string,
+  limit: number,
+  between: (page: number) => Promise<void> = () => Promise.resolve(),
+): Promise<Json[]> {
+  const items: Json[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page === 0 || cursor !== null; page += 1) {
+    const query = new URLSearchParams({
+      limit: String(limit),
+      ...(cursor === null ? {} : { cursor }),
+    });
+    const { body } = await expectStatus(
+      app.request("GET", `${path}?${query.toString()}`, { token }),
+      200,
+    );
+    items.push(...(body["data"] as Json[]));
+    cursor = body["nextCursor"] as string | null;
+    await between(page);
+  }
+  return items;
+}
+
 export interface Person {
   readonly token: string;
   readonly userId: string;
   readonly organizationId: string;
+  /** The path of the organization. */
+  readonly path: string;
   readonly email: string;
 }
 
@@ -224,21 +303,99 @@ export async function register(app: TestApp, name = "Ada"): Promise<Person> {
   people += 1;
   // Several processes may use one store.
   const email = `person${String(people)}-${String(process.pid)}@example.com`;
-  const answer = await app.request("POST", "/v1/auth/register", {
-    body: { email, password, name, organizationName: `${name}'s shop` },
-  });
-  if (answer.status !== 201) throw new Error(`register answered ${answer.text}`);
-  const session = answer.body as {
+  const registration = { email, password, name, organizationName: `${name}'s shop` };
+  const answer = app.request("POST", "/v1/auth/register", { body: registration });
+  const session = (await expectStatus(answer, 201)).body as {
     accessToken: string;
     user: { id: string };
     memberships: { organizationId: string }[];
   };
-  return {
-    token: session.accessToken,
-    userId: session.user.id,
-    organizationId: session.memberships[0]?.organizationId ?? "",
-    email,
+  const { accessToken: token, user } = session;
+  return { token, userId: user.id, email, ...homeOf(session.memberships[0]?.organizationId ?? "") };
+}
+
+const homeOf = (organizationId: string): Pick<Person, "organizationId" | "path"> => ({
+  organizationId,
+  path: `/v1/organizations/${organizationId}`,
+});
+
+/** Logs in, because tokens expire as a clock is moved; returns the access token. */
+export async function logIn(app: TestApp, { email }: Pick<Person, "email">): Promise<string> {
+  const body = { email, password };
+  const session = await expectStatus(app.request("POST", "/v1/auth/login", { body }), 200);
+  return session.body["accessToken"] as string;
+}
+
+/** Registers a user as a member of another user's organization, which becomes their `organizationId`. */
+export async function colleague(app: TestApp, of: Person, role: Role): Promise<Person> {
+  const person = await register(app, role);
+  const { db, clock } = app.app;
+  await db.write(testContext, (tx) =>
+    addMembership(tx, app.app, clock.now(), {
+      userId: person.userId as Id<"user">,
+      organizationId: of.organizationId as Id<"organization">,
+      role,
+    }),
+  );
+  return { ...person, ...homeOf(of.organizationId) };
+}
+
+/** Creates an API key through the API and returns its secret. */
+export async function keyOf(
+  app: TestApp,
+  of: Person,
+  ...scopes: readonly string[]
+): Promise<string> {
+  const made = app.request("POST", `${of.path}/api-keys`, {
+    token: of.token,
+    body: { name: scopes.join(" "), scopes },
+  });
+  return (await expectStatus(made, 201)).body["secret"] as string;
+}
+
+/** A person who sells with an API key of their organization, and what they do below the organization with it. */
+export interface Merchant extends Person {
+  readonly key: string;
+  post(path: string, body?: unknown): Promise<Answer>;
+  /** Returns a record that must exist. */
+  get(path: string): Promise<Json>;
+  list(path: string): Promise<Json[]>;
+  /** Registers a wallet, by default on the sandbox. */
+  addWallet(wallet: Json): Promise<Json>;
+  /** Issues an invoice, by default for 25.00 USD in USDT on the sandbox, once the network was reached. */
+  issue(terms?: Json): Promise<Json>;
+}
+
+/** The terms of an invoice, unless a test has others. */
+export const order = {
+  amount: "25.00",
+  settlementCurrency: "USD",
+  tokenSymbol: "USDT",
+  network: "sandbox",
+} as const;
+
+export function merchantOf(app: TestApp, person: Person, key: string): Merchant {
+  const { path } = person;
+  const merchant: Merchant = {
+    ...person,
+    key,
+    post: (below, body) => app.request("POST", path + below, { key, body }),
+    get: async (below) => (await expectStatus(app.request("GET", path + below, { key }), 200)).body,
+    list: async (below) => (await merchant.get(below))["data"] as Json[],
+    async addWallet(wallet) {
+      const body = { label: "Till", network: "sandbox", ...wallet };
+      return (await expectStatus(merchant.post("/wallets", body), 201)).body;
+    },
+    async issue(terms = {}) {
+      const issued = until(
+        "a network that is read",
+        () => merchant.post("/invoices", { ...order, ...terms }),
+        ({ status }) => status !== 503,
+      );
+      return (await expectStatus(issued, 201)).body;
+    },
   };
+  return merchant;
 }
 
 export const legalFields = {
@@ -250,50 +407,76 @@ export const legalFields = {
   businessDescription: "Books",
 } as const;
 
+/** Registers a user with an approved organization, and creates an API key for it. */
+export async function approvedMerchant(app: TestApp): Promise<Merchant> {
+  const person = await register(app);
+  const { organizationId, path, token } = person;
+  await expectStatus(app.request("PATCH", path, { token, body: legalFields }), 200);
+  await expectStatus(app.request("POST", `${path}/kyb/submit`, { token }), 200);
+  const { db, clock } = app.app;
+  await db.write(testContext, (tx) =>
+    decideVerification(tx, app.app, clock.now(), organizationId as Id<"organization">, {
+      decision: "approve",
+    }),
+  );
+  const key = { name: "shop", scopes: ["read", "write"] };
+  const made = app.request("POST", `${path}/api-keys`, { token, body: key });
+  return merchantOf(app, person, (await expectStatus(made, 201)).body["secret"] as string);
+}
+
 /** Makes a wallet the default of its network, as the organization's owner does. */
 export async function makeDefault(
   app: TestApp,
-  { organizationId, email }: Pick<Person, "organizationId" | "email">,
+  owner: Pick<Person, "path" | "email">,
   network: string,
   walletId: unknown,
 ): Promise<void> {
   // The session that the owner came with may have expired since.
-  const session = await expectStatus(
-    app.request("POST", "/v1/auth/login", { body: { email, password } }),
-    200,
-  );
-  const token = String(session.body["accessToken"]);
-  const path = `/v1/organizations/${organizationId}/default-wallets/${network}`;
+  const token = await logIn(app, owner);
+  const path = `${owner.path}/default-wallets/${network}`;
   await expectStatus(app.request("PUT", path, { token, body: { walletId } }), 200);
 }
 
-/** Registers a user with an approved organization, and creates an API key for it. */
-export async function approvedMerchant(app: TestApp): Promise<Person & { readonly key: string }> {
-  const person = await register(app);
-  const path = `/v1/organizations/${person.organizationId}`;
-  await expectStatus(app.request("PATCH", path, { token: person.token, body: legalFields }), 200);
-  await expectStatus(app.request("POST", `${path}/kyb/submit`, { token: person.token }), 200);
-  const { db, clock } = app.app;
-  const operator = { actor: systemActor("tests"), requestId: null, ip: null };
-  await db.write(operator, (tx) =>
-    decideVerification(tx, app.app, clock.now(), person.organizationId as `org_${string}`, {
-      decision: "approve",
-    }),
-  );
-  const made = await expectStatus(
-    app.request("POST", `${path}/api-keys`, {
-      token: person.token,
-      body: { name: "shop", scopes: ["read", "write"] },
-    }),
-    201,
-  );
-  return { ...person, key: made.body["secret"] as string };
+const operator = {
+  actor: { type: "operator", id: null, label: "tests@localhost" },
+  requestId: null,
+  ip: null,
+} as const;
+
+/** Creates the platform organization, as `till init` does, and returns an API key of it with the scope `platform`. */
+export async function platformKey(app: TestApp): Promise<string> {
+  const organizationId = await addPlatform(app, null);
+  const { secret } = await createApiKey(app.app, operator, organizationId, {
+    name: "review",
+    scopes: ["platform"],
+  });
+  return secret;
 }
 
-export async function expectStatus(answering: Promise<Answer>, status: number): Promise<Answer> {
-  const answer = await answering;
-  if (answer.status !== status) {
-    throw new Error(`expected ${String(status)}, was ${String(answer.status)}: ${answer.text}`);
-  }
-  return answer;
+/** Creates the platform organization with a registered user as its owner, whose `organizationId` it becomes. */
+export async function platformAdmin(app: TestApp): Promise<Person> {
+  const person = await register(app, "Olga");
+  return { ...person, ...homeOf(await addPlatform(app, person.userId as Id<"user">)) };
+}
+
+async function addPlatform(
+  { app }: TestApp,
+  ownerId: Id<"user"> | null,
+): Promise<Id<"organization">> {
+  const platform = { name: "Platform", ownerId, isPlatform: true };
+  const { id } = await app.db.write(operator, (tx) =>
+    addOrganization(tx, app, app.clock.now(), platform),
+  );
+  return id;
+}
+
+/** Approves an organization with the operation that the platform's reviewers use. */
+export async function approve(app: TestApp, key: string, organizationId: string): Promise<void> {
+  await expectStatus(
+    app.request("POST", `/v1/admin/organizations/${organizationId}/verification`, {
+      key,
+      body: { decision: "approve" },
+    }),
+    200,
+  );
 }

@@ -3,59 +3,39 @@ import { expect } from "chai";
 import { mineBlocks, payOnSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { listTransfers } from "../../../src/features/payments/inbox/transfers.ts";
 import { getInvoice } from "../../../src/features/invoices/invoices.ts";
-import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { presentInvoice } from "../../../src/features/invoices/records.ts";
 import { listPayments } from "../../../src/features/payments/payments.ts";
 import {
   TransferListRecord,
   TransferRecord,
 } from "../../../src/features/payments/inbox/records.ts";
-import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { until } from "../../support/until.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
+import { issue, openShop } from "../market.ts";
 
 const address = "0x52908400098527886E0F7030069857D2E4169EE7";
-
-const priced = (amount: string) => ({
-  amount,
-  settlementCurrency: "USD",
-  tokenSymbol: "USDT",
-  network: "sandbox",
-});
 
 /** Two invoices of 25 and 30 USD on one address, and 24 USDT that match neither. */
 async function openInbox(store: DeskStore) {
   const organizationId = await store.platformId();
   const invoiceIds = await store.withApp(async (app) => {
-    await app.start();
-    const wallet = { label: "Till", network: "sandbox", address };
-    await createWallet(app, context, organizationId, wallet);
-    const issue = (amount: string) =>
-      until(
-        "issuing",
-        () => createInvoice(app, context, organizationId, priced(amount)).catch(() => null),
-        (made) => made !== null,
-      );
-    const one = await issue("25.00");
-    const two = await issue("30.00");
-    if (one === null || two === null) throw new Error("nothing was issued");
-    await payOnSandbox(app, context, one.invoice.id, 24_000_000n);
+    await openShop(app, organizationId, { address });
+    const one = await issue(app, organizationId, { amount: "25.00" });
+    const two = await issue(app, organizationId, { amount: "30.00" });
+    await payOnSandbox(app, context, one, 24_000_000n);
     await mineBlocks(app, context, 1);
     await until(
       "the transfer",
       () => listTransfers(app, organizationId, {}),
       ({ data }) => data.length === 1,
     );
-    return [one.invoice.id, two.invoice.id] as const;
+    return [one, two] as const;
   });
   const shown = (id: Id<"invoice">) =>
     store.withApp(async (app) => presentInvoice(await getInvoice(app, organizationId, id)));
   const issueMore = (amount: string) =>
-    store.withApp(async (app) => {
-      const made = await createInvoice(app, context, organizationId, priced(amount));
-      return made.invoice.id;
-    });
+    store.withApp((app) => issue(app, organizationId, { amount }));
   return { organizationId, invoiceIds, shown, issueMore };
 }
 

@@ -7,12 +7,11 @@ import {
 } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { createRefund } from "../../../src/features/refunds/refunds.ts";
 import { cancelInvoice } from "../../../src/features/invoices/invoices.ts";
-import { createInvoice } from "../../../src/features/invoices/issuing/create.ts";
 import { listPayments } from "../../../src/features/payments/payments.ts";
 import { RefundListRecord, RefundRecord } from "../../../src/features/refunds/records.ts";
-import { createWallet } from "../../../src/features/wallets/wallets.ts";
 import { until } from "../../support/until.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
+import { issue, openShop } from "../market.ts";
 
 const address = "0x52908400098527886E0F7030069857D2E4169EE7";
 const payer = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -21,22 +20,10 @@ const payer = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 async function openRefund(store: DeskStore) {
   const organizationId = await store.platformId();
   return store.withApp(async (app) => {
-    await app.start();
-    await createWallet(app, context, organizationId, { label: "T", network: "sandbox", address });
-    const input = {
-      amount: "25.00",
-      settlementCurrency: "USD",
-      tokenSymbol: "USDT",
-      network: "sandbox",
-    };
-    const made = await until(
-      "issuing",
-      () => createInvoice(app, context, organizationId, input).catch(() => null),
-      (found) => found !== null,
-    );
-    if (made === null) throw new Error("nothing was issued");
-    await cancelInvoice(app, context, organizationId, made.invoice.id);
-    await payOnSandbox(app, context, made.invoice.id, 25_000_000n);
+    await openShop(app, organizationId, { address });
+    const invoiceId = await issue(app, organizationId, { amount: "25.00" });
+    await cancelInvoice(app, context, organizationId, invoiceId);
+    await payOnSandbox(app, context, invoiceId, 25_000_000n);
     // A payment of a canceled invoice can be refunded once its block is final.
     await mineBlocks(app, context, 40);
     const refund = await until(

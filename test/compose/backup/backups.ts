@@ -14,10 +14,9 @@ import { openForReading, type StoreOptions } from "../../../src/platform/databas
 import { tablesAt } from "../../../src/platform/database/transfer/rows.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { approvedMerchant, expectStatus, startApp } from "../../support/app.ts";
+import { approvedMerchant, startApp } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { secret, serverSecret } from "../../support/secret.ts";
-import { until } from "../../support/until.ts";
 import { dropDatabase, freshDatabase } from "../../support/store/postgres.ts";
 
 export const neverAborted = new AbortController().signal;
@@ -39,25 +38,15 @@ export async function configOf(
 export async function fill(place: StoreOptions, xpub: string = xpubs.first): Promise<void> {
   const app = await startApp({ place });
   try {
-    const { organizationId, key } = await approvedMerchant(app);
-    const path = `/v1/organizations/${organizationId}`;
-    const wallet = { label: "Till", network: "sandbox", xpub };
-    await expectStatus(app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
+    const merchant = await approvedMerchant(app);
+    await merchant.addWallet({ xpub });
     for (const amount of ["5", "1000000.25"]) {
-      const body = {
+      await merchant.issue({
         amount,
         settlementCurrency: "USDT",
-        network: "sandbox",
-        tokenSymbol: "USDT",
         description: `Grüße, "ключ" \\ 🎁 ${amount}`,
         metadata: { order: amount },
-      };
-      // The network may not have been read yet.
-      await until(
-        "an invoice",
-        () => app.request("POST", `${path}/invoices`, { key, body }),
-        ({ status }) => status === 201,
-      );
+      });
     }
   } finally {
     await app.stop();

@@ -4,23 +4,25 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
-import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  startApp,
+  type Merchant,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { back, restore, usePlaces } from "./backups.ts";
 
-type Merchant = Awaited<ReturnType<typeof approvedMerchant>>;
-
 eachStore("a restored store", (store) => {
   const places = usePlaces();
-
-  const pathOf = ({ organizationId }: Merchant) => `/v1/organizations/${organizationId}`;
 
   async function readEvents(app: TestApp, merchant: Merchant, after?: string) {
     const query = after === undefined ? "" : `&after=${after}`;
     const { key } = merchant;
     const answer = await expectStatus(
-      app.request("GET", `${pathOf(merchant)}/events?limit=100${query}`, { key }),
+      app.request("GET", `${merchant.path}/events?limit=100${query}`, { key }),
       200,
     );
     const { data, nextCursor } = answer.body as { data: { id: string }[]; nextCursor: string };
@@ -29,12 +31,9 @@ eachStore("a restored store", (store) => {
 
   /** Raises an event, and reads it after a cursor. */
   async function raise(app: TestApp, merchant: Merchant, after: string) {
-    const { key } = merchant;
-    const customer = { name: "Bo" };
-    await expectStatus(
-      app.request("POST", `${pathOf(merchant)}/customers`, { key, body: customer }),
-      201,
-    );
+    const { key, path } = merchant;
+    const customer = app.request("POST", `${path}/customers`, { key, body: { name: "Bo" } });
+    await expectStatus(customer, 201);
     return until(
       "an event",
       () => readEvents(app, merchant, after),
@@ -78,7 +77,7 @@ eachStore("a restored store", (store) => {
       expect(ids).not.to.include(lost.ids[0]);
       const refused = await second.request(
         "GET",
-        `${pathOf(merchant)}/events?after=${lost.nextCursor}`,
+        `${merchant.path}/events?after=${lost.nextCursor}`,
         { key: merchant.key },
       );
       expect(refused.status, refused.text).to.equal(400);

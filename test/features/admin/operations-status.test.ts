@@ -4,11 +4,11 @@ import { verifyAuditLog } from "../../../src/features/audit-logs/audit-logs.ts";
 import {
   approvedMerchant,
   expectStatus,
-  movingClock,
+  platformAdmin,
   startApp,
   type TestApp,
 } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
+import { movingClock } from "../../support/clock.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";

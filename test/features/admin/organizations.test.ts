@@ -1,11 +1,18 @@
 // An organization as the platform reads it, over HTTP on both databases.
 import { expect } from "chai";
 import { expectProblem } from "../../http/problem.ts";
-import { approvedMerchant, expectStatus, register, type Person } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
+import {
+  approvedMerchant,
+  colleague,
+  eachServed,
+  expectStatus,
+  keyOf,
+  platformAdmin,
+  register,
+  walk,
+  type Person,
+} from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
 
 const path = "/v1/admin/organizations";
 
@@ -25,20 +32,14 @@ eachServed("the platform's list of organizations", (served) => {
     const { app } = served;
     const ada = await approvedMerchant(app);
     const bob = await colleague(app, ada, "viewer");
-    const home = `/v1/organizations/${ada.organizationId}`;
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    await expectStatus(app.request("POST", `${home}/wallets`, { key: ada.key, body: wallet }), 201);
+    await ada.addWallet({ xpub: xpubs.first });
     const detail = await expectStatus(get(`/${ada.organizationId}`), 200);
-    const own = await expectStatus(app.request("GET", home, { token: ada.token }), 200);
-    const wallets = await expectStatus(
-      app.request("GET", `${home}/wallets`, { key: ada.key }),
-      200,
-    );
+    const own = await expectStatus(app.request("GET", ada.path, { token: ada.token }), 200);
     expect(detail.body).to.deep.include({
       ...own.body,
       ownerEmail: ada.email,
       memberCount: 2,
-      wallets: wallets.body["data"],
+      wallets: await ada.list("/wallets"),
       subscription: null,
       plan: null,
     });
@@ -56,7 +57,7 @@ eachServed("the platform's list of organizations", (served) => {
   it("shows the plan that an organization has selected", async () => {
     const { app } = served;
     const ada = await approvedMerchant(app);
-    const select = `/v1/organizations/${ada.organizationId}/billing/subscription/select`;
+    const select = `${ada.path}/billing/subscription/select`;
     const body = { plan: "starter" };
     const selected = await expectStatus(
       app.request("POST", select, { token: ada.token, body }),
@@ -86,7 +87,7 @@ eachServed("the platform's list of organizations", (served) => {
   it("is searched literally, ignoring the case of ASCII letters", async () => {
     const ada = await register(served.app);
     const body = { name: "ÉCLAIR 50%_off\\" };
-    const home = `/v1/organizations/${ada.organizationId}`;
+    const home = ada.path;
     await expectStatus(served.app.request("PATCH", home, { token: ada.token, body }), 200);
     for (const part of ["ÉCLAIR", "Éclair", "50%_OFF", "%_", "\\", ada.organizationId]) {
       expect(await found(part), part).to.deep.equal([ada.organizationId]);

@@ -4,21 +4,23 @@ import { expectProblem } from "../../http/problem.ts";
 import {
   approvedMerchant,
   expectStatus,
+  keyOf,
+  platformAdmin,
   startApp,
+  walk,
   type Answer,
+  type Merchant,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { keyOf, walk } from "../../support/roles-fixture.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { platformAdmin } from "../../support/platform.ts";
+import { pressOnPage } from "../../support/sandbox.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { listFailedJobs } from "../../../src/features/admin/queues.ts";
 import { jobs } from "../../../src/platform/jobs/table.ts";
 
-type Merchant = Person & { readonly key: string };
 type Item = Readonly<Record<string, unknown>>;
 
 const paths = [
@@ -55,7 +57,7 @@ eachStore("the platform's view", (store) => {
   });
   after(async () => {
     await app.stop();
-    await receiver.stop();
+    await receiver.close();
   });
 
   const get = (path: string, who: { readonly token?: string; readonly key?: string } = root) => {
@@ -67,39 +69,19 @@ eachStore("the platform's view", (store) => {
 
   async function openShop(xpub: string): Promise<Merchant> {
     const merchant = await approvedMerchant(app);
-    const home = `/v1/organizations/${merchant.organizationId}`;
-    const make = (path: string, body: object) =>
-      expectStatus(app.request("POST", home + path, { key: merchant.key, body }), 201);
-    await make("/wallets", { label: "Till", network: "sandbox", xpub });
-    await make("/webhook-endpoints", { url: receiver.url });
+    await merchant.addWallet({ xpub });
+    await expectStatus(merchant.post("/webhook-endpoints", { url: receiver.url }), 201);
     return merchant;
   }
 
   let lastCheckout = "";
-  async function press(action: string): Promise<void> {
-    const answer = await app.request("POST", `/pay/${lastCheckout}/sandbox`, {
-      raw: `action=${action}`,
-      headers: { "Content-Type": "application/x-www-form-urlencoded" },
-    });
-    expect(answer.status, answer.text).to.equal(303);
-  }
+  const press = (action: string) => pressOnPage(app, lastCheckout, action);
   async function mine(blocks: number): Promise<void> {
     for (let block = 0; block < blocks; block += 1) await press("mine");
   }
 
-  async function pay({ key, organizationId }: Merchant): Promise<void> {
-    const terms = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
-    const invoice = await until(
-      "an issued invoice",
-      () =>
-        app.request("POST", `/v1/organizations/${organizationId}/invoices`, {
-          key,
-          body: { amount: "25", ...terms },
-        }),
-      ({ status }) => status !== 503,
-    );
-    expect(invoice.status, invoice.text).to.equal(201);
-    lastCheckout = String(invoice.body["checkoutId"]);
+  async function pay(merchant: Merchant): Promise<void> {
+    lastCheckout = String((await merchant.issue())["checkoutId"]);
     await press("pay");
   }
 
@@ -121,7 +103,7 @@ eachStore("the platform's view", (store) => {
     it("shows each payment as its merchant sees it, with its organization", async () => {
       const all = await listed(path)();
       for (const merchant of [ada, eve]) {
-        const home = `/v1/organizations/${merchant.organizationId}`;
+        const home = merchant.path;
         const organization = await expectStatus(get(home, { key: merchant.key }), 200);
         const own = items(await expectStatus(get(`${home}/payments`, { key: merchant.key }), 200));
         const owner = {
@@ -274,7 +256,7 @@ eachStore("the platform's view", (store) => {
 
     it("lists dead letters as failed jobs of the webhooks queue, with the ids to replay them", async () => {
       expect(await listed(path("webhooks"))()).to.deep.equal([]);
-      const home = `/v1/organizations/${eve.organizationId}`;
+      const home = eve.path;
       const [endpoint] = items(await get(`${home}/webhook-endpoints`, { key: eve.key }));
       const disable = `${home}/webhook-endpoints/${String(endpoint?.["id"])}/disable`;
       await expectStatus(app.request("POST", disable, { key: eve.key }), 200);

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { expectProblem } from "../../http/problem.ts";
 import {
+  eachServed,
   expectStatus,
   legalFields,
+  platformAdmin,
   register,
   type Answer,
   type Person,
 } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
 
 eachServed("a decision on an organization", (served) => {
   let root: Person;
@@ -21,7 +21,7 @@ eachServed("a decision on an organization", (served) => {
   });
   beforeEach(async () => {
     merchant = await register(served.app);
-    home = `/v1/organizations/${merchant.organizationId}`;
+    home = merchant.path;
     reviewed = `/v1/admin/organizations/${merchant.organizationId}`;
     await change(legalFields);
     await submit();

@@ -3,9 +3,18 @@ import { expect } from "chai";
 import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { roles } from "../../../src/http/declare/permissions.ts";
 import { organizations } from "../../../src/features/organizations/store.ts";
-import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
-import { approve, platformKey } from "../../support/platform.ts";
+import {
+  approve,
+  colleague,
+  expectStatus,
+  keyOf,
+  legalFields,
+  platformKey,
+  register,
+  startApp,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";
 import { placeOf, type FieldFault } from "../../http/problem.ts";
@@ -26,7 +35,7 @@ eachStore("analytics", (store) => {
   let customers: string[];
   let wallets: string[];
 
-  const home = (who: Person) => `/v1/organizations/${who.organizationId}/analytics`;
+  const home = (who: Person) => `${who.path}/analytics`;
   const query = (given: Record<string, string>) => new URLSearchParams(given).toString();
   const get = (what: string, given: Record<string, string> = {}, who: Person = ada) =>
     app.request("GET", `${home(who)}/${what}?${query(given)}`, { token: who.token });
@@ -88,7 +97,7 @@ eachStore("analytics", (store) => {
   }
 
   async function subject(who: Person, path: string, given: object): Promise<string> {
-    const url = `/v1/organizations/${who.organizationId}/${path}`;
+    const url = `${who.path}/${path}`;
     const made = await expectStatus(
       app.request("POST", url, { token: who.token, body: given }),
       201,
@@ -309,18 +318,10 @@ eachStore("analytics", (store) => {
 
   it("counts the platform's organizations per day", async () => {
     const eve = await register(app, "Eve");
-    const path = `/v1/organizations/${eve.organizationId}`;
+    const { path } = eve;
     const { clock, db } = app.app;
     const pending = async () => (await body(admin("summary")))["pendingReviewCount"];
-    const legal = {
-      legalName: "Eve Ltd",
-      registrationNumber: "1",
-      country: "DE",
-      address: "1 Street",
-      contactEmail: "eve@example.com",
-      businessDescription: "Books",
-    };
-    await expectStatus(app.request("PATCH", path, { token: eve.token, body: legal }), 200);
+    await expectStatus(app.request("PATCH", path, { token: eve.token, body: legalFields }), 200);
     await expectStatus(app.request("POST", `${path}/kyb/submit`, { token: eve.token }), 200);
     expect(await pending()).to.equal(1);
     await approve(app, platform, eve.organizationId);

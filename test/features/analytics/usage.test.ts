@@ -1,7 +1,14 @@
 // Usage over HTTP, on both databases: what counts for the period, and what never lowers it.
 import { expect } from "chai";
-import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
+import {
+  colleague,
+  expectStatus,
+  keyOf,
+  register,
+  startApp,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore } from "../../support/store/stores.ts";
 import { handWritten, openBooks, type Books } from "./books.ts";
 
@@ -25,7 +32,7 @@ eachStore("usage", (store) => {
   });
   after(() => app.stop());
 
-  const path = (who: Person) => `/v1/organizations/${who.organizationId}/usage`;
+  const path = (who: Person) => `${who.path}/usage`;
   const usage = async (who: Person = ada) =>
     (await expectStatus(app.request("GET", path(who), { token: who.token }), 200)).body;
   const issue = (given: Partial<Parameters<Books["issue"]>[0]> = {}) =>

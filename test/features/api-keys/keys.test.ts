@@ -13,19 +13,20 @@ import type { Id } from "../../../src/kernel/id.ts";
 import { newToken, systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import {
   approvedMerchant,
+  colleague,
+  eachServed,
   expectStatus,
-  movingClock,
+  keyOf,
   password,
+  platformAdmin,
   register,
   startApp,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
+import { movingClock } from "../../support/clock.ts";
 import { countRows, dumpStore } from "../../support/store/dump.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { expectProblem, pointersOf } from "../../http/problem.ts";
@@ -53,7 +54,7 @@ eachServed("API keys", (served) => {
 
   before(async () => {
     person = await register(served.app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
 
   const make = (credential: Credential, body: object) =>
@@ -427,20 +428,16 @@ eachServed("keys with scope billing", (served) => {
     expect(made.status, made.text).to.equal(201);
     expect(made.body["scopes"]).to.deep.equal(["read", "billing"]);
     const key = made.body["secret"] as string;
-    const path = `/v1/organizations/${merchant.organizationId}/billing/subscription`;
+    const path = `${merchant.path}/billing/subscription`;
     expect((await select(merchant.organizationId, { key })).status).to.equal(200);
     const changed = await app.request("PATCH", path, { key, body: { plan: "starter" } });
     expect(changed.status, changed.text).to.equal(200);
     expect((await app.request("GET", path, { key })).body["plan"]).to.equal("starter");
     // Nothing else: it writes no more than its two operations.
-    const customer = await app.request(
-      "POST",
-      `/v1/organizations/${merchant.organizationId}/customers`,
-      {
-        key,
-        body: { name: "Customer" },
-      },
-    );
+    const customer = await app.request("POST", `${merchant.path}/customers`, {
+      key,
+      body: { name: "Customer" },
+    });
     expectProblem(customer, 403, "forbidden");
   });
 
@@ -527,30 +524,23 @@ eachServed("keys with scope billing", (served) => {
     expect(made.status, made.text).to.equal(201);
     const key = made.body["secret"] as string;
     expectProblem(await select(merchant.organizationId, { key }), 404, "not_found");
-    const memberships = await app.request(
-      "GET",
-      `/v1/organizations/${other.organizationId}/members`,
-      { token: other.token },
-    );
+    const memberships = await app.request("GET", `${other.path}/members`, { token: other.token });
     const own = (memberships.body["data"] as { id: string; userId: string }[]).find(
       ({ userId }) => userId === partner.userId,
     );
-    const demoted = await app.request(
-      "PATCH",
-      `/v1/organizations/${other.organizationId}/members/${own?.id ?? ""}`,
-      { token: other.token, body: { role: "admin" } },
-    );
+    const demoted = await app.request("PATCH", `${other.path}/members/${own?.id ?? ""}`, {
+      token: other.token,
+      body: { role: "admin" },
+    });
     expect(demoted.status, demoted.text).to.equal(200);
     expectProblem(
       await billing(other.organizationId, { token: partner.token }),
       403,
       "scope_not_allowed",
     );
-    await app.request(
-      "POST",
-      `/v1/organizations/${other.organizationId}/api-keys/${made.body["id"] as string}/revoke`,
-      { token: other.token },
-    );
+    await app.request("POST", `${other.path}/api-keys/${made.body["id"] as string}/revoke`, {
+      token: other.token,
+    });
     expectProblem(await select(other.organizationId, { key }), 401, "unauthenticated");
   });
 
@@ -605,7 +595,7 @@ eachServed("keys with scope platform", (served) => {
     expectProblem(byKey, 403, "scope_not_allowed");
 
     // They open /admin and nothing else.
-    const home = `/v1/organizations/${admin.organizationId}`;
+    const home = admin.path;
     expectProblem(await app.request("GET", home, { key: platform }), 403, "forbidden");
     expectProblem(
       await app.request("GET", "/v1/organizations", { key: platform }),
@@ -627,7 +617,7 @@ eachServed("keys with scope platform", (served) => {
   it("give no access to a merchant's organization, nor do platform admins have it", async () => {
     const { app } = served;
     const made = await create(app, admin.organizationId, admin, { scopes: ["read", "platform"] });
-    const path = `/v1/organizations/${merchant.organizationId}`;
+    const { path } = merchant;
     for (const credential of [{ key: made.body["secret"] as string }, { token: admin.token }]) {
       expectProblem(await app.request("GET", path, credential), 404, "not_found");
       const write = await app.request("PATCH", path, { ...credential, body: { name: "x" } });
@@ -678,7 +668,7 @@ eachStore("a revoked key", (store) => {
       const person = await register(left);
       const made = await create(left, person.organizationId, person, { scopes: ["read"] });
       const key = made.body["secret"] as string;
-      const path = `/v1/organizations/${person.organizationId}`;
+      const { path } = person;
       for (const app of [left, right]) {
         expect((await app.request("GET", path, { key })).status).to.equal(200);
       }
@@ -710,7 +700,7 @@ eachServed("The number of an organization's API keys", (served) => {
     if (refused === undefined) throw new Error("no key was refused");
     expectProblem(refused, 409, "api_key_limit");
 
-    const revoke = `/v1/organizations/${owner.organizationId}/api-keys/${made[0] ?? ""}/revoke`;
+    const revoke = `${owner.path}/api-keys/${made[0] ?? ""}/revoke`;
     await expectStatus(app.request("POST", revoke, { token: owner.token }), 200);
     await expectStatus(ask(), 201);
     expect((await ask()).status).to.equal(409);

@@ -1,8 +1,16 @@
 // The list of API keys over HTTP, on both databases.
 import { expect } from "chai";
 import { roles } from "../../../src/http/declare/permissions.ts";
-import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
+import {
+  colleague,
+  expectStatus,
+  keyOf,
+  register,
+  startApp,
+  walk,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore } from "../../support/store/stores.ts";
 
 eachStore("the list of API keys", (store) => {
@@ -15,7 +23,7 @@ eachStore("the list of API keys", (store) => {
   });
   beforeEach(async () => {
     ada = await register(app);
-    path = `/v1/organizations/${ada.organizationId}/api-keys`;
+    path = `${ada.path}/api-keys`;
   });
   after(() => app.stop());
 

@@ -1,22 +1,25 @@
 // The audit log over HTTP, on both databases: who may read which entries, and which filters find them.
 import { expect } from "chai";
-import { addOrganization } from "../../../src/features/organizations/organizations.ts";
 import { roles } from "../../../src/http/declare/permissions.ts";
-import { minute, second } from "../../../src/kernel/clock.ts";
-import type { Id } from "../../../src/kernel/id.ts";
+import { minute, second, systemClock } from "../../../src/kernel/clock.ts";
+import { type Id, createIds } from "../../../src/kernel/id.ts";
+import { systemActor } from "../../../src/kernel/actor.ts";
 import { createSealer } from "../../../src/platform/audit/head.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
 import { appOf } from "../../support/context.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   password,
+  platformAdmin,
   register,
   startApp,
+  walk,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { auditKey } from "../../support/secret.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
@@ -43,7 +46,7 @@ eachStore("the audit log", (store) => {
 
   before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
-    root = await platformAdmin();
+    root = await platformAdmin(app);
   });
   beforeEach(async () => {
     app.clock.advance(second);
@@ -52,20 +55,6 @@ eachStore("the audit log", (store) => {
     path = `${home}/audit-logs`;
   });
   after(() => app.stop());
-
-  /** An owner of the platform organization. */
-  async function platformAdmin(): Promise<Person> {
-    const person = await register(app, "Root");
-    const { db, clock } = app.app;
-    const platform = await db.write(testContext, (tx) =>
-      addOrganization(tx, app.app, clock.now(), {
-        name: "Platform",
-        ownerId: person.userId as Id<"user">,
-        isPlatform: true,
-      }),
-    );
-    return { ...person, organizationId: platform.id };
-  }
 
   const list = (query: Record<string, string> = {}, who: Person = ada, where = path) =>
     app.request("GET", `${where}?${new URLSearchParams(query).toString()}`, { token: who.token });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createLoginLock } from "../../../src/features/auth/login-lock.ts";
 import { minute } from "../../../src/kernel/clock.ts";
-import { stillClock } from "../../support/app.ts";
+import { stillClock } from "../../support/clock.ts";
 
 describe("the login lock of a process", () => {
   const wrong = () => Promise.resolve(false);

@@ -4,6 +4,7 @@ import { minute } from "../../../src/kernel/clock.ts";
 import { passwordCost } from "../../../src/platform/secrets/passwords.ts";
 import { newToken, systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import {
+  anyServed,
   password,
   register,
   startApp,
@@ -12,7 +13,6 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
-import { anyServed } from "../../support/served.ts";
 import { countStatements } from "../../support/store/statement-counter.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { expectProblem, withoutRequest } from "../../http/problem.ts";
@@ -110,7 +110,7 @@ anyServed(
     it("refuses tokens and keys that are used up like unknown ones, after the same queries", async () => {
       const { app } = served;
       const { token } = person;
-      const home = `/v1/organizations/${person.organizationId}`;
+      const home = person.path;
       const { token: resetToken } = await createPasswordReset(app.app, testContext, person);
       await createPasswordReset(app.app, testContext, person);
       const offer = { email: "else@example.com", role: "viewer" };

@@ -7,6 +7,7 @@ import { newToken, systemRandom } from "../../../src/platform/secrets/tokens.ts"
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
   expectStatus,
+  keyOf,
   password,
   register,
   startApp,
@@ -14,7 +15,6 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { keyOf } from "../../support/roles-fixture.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
@@ -38,8 +38,7 @@ eachStore("a password", (store) => {
     (await expectStatus(login(given), 200)).body["accessToken"] as string;
   const change = (token: string, currentPassword: string, to = newPassword) =>
     app.request("POST", "/v1/auth/password", { token, body: { currentPassword, newPassword: to } });
-  const looks = (token: string) =>
-    app.request("GET", `/v1/organizations/${ada.organizationId}`, { token });
+  const looks = (token: string) => app.request("GET", ada.path, { token });
   const createReset = () =>
     createPasswordReset(app.app, testContext, { email: ada.email.toUpperCase() });
   const reset = (resetToken: string, to = newPassword) =>

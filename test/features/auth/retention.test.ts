@@ -12,9 +12,8 @@ import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { expectProblem } from "../../http/problem.ts";
 import { newIds } from "../../support/context.ts";
-import { password, register } from "../../support/app.ts";
+import { password, register, eachServed } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
-import { eachServed } from "../../support/served.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);

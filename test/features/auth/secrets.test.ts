@@ -13,10 +13,10 @@ import {
   approvedMerchant,
   expectStatus,
   password,
+  platformAdmin,
   startApp,
   type TestApp,
 } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
 import { secret as serverSecret } from "../../support/secret.ts";
 import { dumpStore } from "../../support/store/dump.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
@@ -33,7 +33,7 @@ eachStore("secrets", (store) => {
   /** Every way in that carries a secret, good and bad ones. */
   async function everyWayIn(at: TestApp): Promise<void> {
     const merchant = await approvedMerchant(at);
-    const path = `/v1/organizations/${merchant.organizationId}`;
+    const { path } = merchant;
     secrets.set("the password", password);
     secrets.set("an access token", merchant.token);
     secrets.set("an API key", merchant.key);

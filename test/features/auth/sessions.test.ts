@@ -5,18 +5,17 @@ import { pruneSessions } from "../../../src/features/auth/retention.ts";
 import { refreshGrace, refreshTokenLife } from "../../../src/features/auth/login.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import {
-  movingClock,
+  eachServed,
   password,
   register,
   startApp,
-  stillClock,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock, stillClock } from "../../support/clock.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { countRows } from "../../support/store/dump.ts";
-import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { expectProblem, withoutRequest } from "../../http/problem.ts";
 
@@ -34,7 +33,7 @@ const refresh = (app: TestApp, refreshToken: string) =>
   app.request("POST", "/v1/auth/refresh", { body: { refreshToken } });
 const tokenOf = (answer: Answer) => answer.body["refreshToken"] as string;
 const look = (app: TestApp, person: Person, token: string) =>
-  app.request("GET", `/v1/organizations/${person.organizationId}`, { token });
+  app.request("GET", person.path, { token });
 
 eachServed("sessions", (served) => {
   const it = takeTurns(served.store);
@@ -190,7 +189,7 @@ eachServed("sessions", (served) => {
     const run = (sql: string) =>
       app.app.db.write(testContext, (tx) => tx.run(sql, [person.userId, person.organizationId]));
     const { access: token } = await login(app, person);
-    const path = `/v1/organizations/${person.organizationId}`;
+    const { path } = person;
     const rename = (name: string) => app.request("PATCH", path, { token, body: { name } });
     expect((await rename("Owner")).status).to.equal(200);
     for (const [role, status] of [

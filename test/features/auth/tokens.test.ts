@@ -3,8 +3,7 @@ import { createHmac, createSecretKey } from "node:crypto";
 import { SignJWT } from "jose";
 import { minute } from "../../../src/kernel/clock.ts";
 import { deriveKey } from "../../../src/platform/secrets/server-secret.ts";
-import { password, register, type Person } from "../../support/app.ts";
-import { anyServed } from "../../support/served.ts";
+import { anyServed, password, register, type Person } from "../../support/app.ts";
 import { expectProblem, withoutRequest } from "../../http/problem.ts";
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -26,7 +25,7 @@ anyServed("access tokens", (served) => {
 
   before(async () => {
     person = await register(served.app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
 
   const look = (token: string) => served.app.request("GET", path, { token });

@@ -2,14 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { networkReadersOf } from "../../../src/features/payments/networks/readers.ts";
-import {
-  getSandboxBill,
-  mineBlocks,
-  openSandbox,
-  payOnSandbox,
-} from "../../../src/features/payments/sandbox/sandbox.ts";
-import { createApiKey } from "../../../src/features/api-keys/api-keys.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { billingState } from "../../../src/features/billing/table.ts";
@@ -18,19 +10,20 @@ import { runBilling, type RunResult } from "../../../src/features/billing/lifecy
 import {
   approvedMerchant,
   expectStatus,
-  movingClock,
-  password,
+  keyOf,
+  logIn,
+  platformAdmin,
   startApp,
   type Answer,
-  type MovingClock,
+  type Json,
+  type Merchant,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock, type MovingClock } from "../../support/clock.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { platformAdmin } from "../../support/platform.ts";
+import { payInvoice, playSandbox } from "../../support/sandbox.ts";
 import { testContext } from "../../support/store/stores.ts";
-
-export type Merchant = Person & { readonly key: string; readonly path: string };
 
 export interface OpenInvoice {
   readonly id: Id<"platformInvoice">;
@@ -80,22 +73,10 @@ export async function openEstate(options: EstateOptions) {
     settings: { TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...settings },
   });
   const { db } = app.app;
-  await openSandbox(app.app, testContext, 0);
+  const { mine, look } = await playSandbox(app);
   const admin = await platformAdmin(app);
   const wallet = receive === undefined ? { xpub: xpubs.first } : receive;
   if (wallet !== null) await setReceiveWallet(app, admin, wallet);
-
-  /** Mines blocks and has the watchers read them. */
-  async function mine(blocks = 1): Promise<void> {
-    await mineBlocks(app.app, testContext, blocks);
-    await look();
-  }
-
-  async function look(): Promise<void> {
-    for (const { watcher } of networkReadersOf(app.app).values()) {
-      while (await watcher.scan(() => Promise.resolve()));
-    }
-  }
 
   /** Stores a heartbeat, so that billing sees no downtime however far the clock was moved. */
   async function keepAwake(): Promise<void> {
@@ -104,24 +85,10 @@ export async function openEstate(options: EstateOptions) {
     );
   }
 
-  /** Logs in for a new access token, because tokens expire as the clock is moved. */
-  async function tokenOf({ email }: Person): Promise<string> {
-    const body = { email, password };
-    const answer = await expectStatus(app.request("POST", "/v1/auth/login", { body }), 200);
-    return answer.body["accessToken"] as string;
-  }
-
-  const operator = { type: "operator", id: null, label: "tests@localhost" } as const;
-  const made = await createApiKey(
-    app.app,
-    { actor: operator, requestId: null, ip: null },
-    admin.organizationId as Id<"organization">,
-    { name: "review", scopes: ["platform"] },
-  );
+  await mine();
 
   const subscriptionPath = ({ path }: Merchant) => `${path}/billing/subscription`;
 
-  await mine();
   return {
     app,
     db,
@@ -130,7 +97,7 @@ export async function openEstate(options: EstateOptions) {
     mine,
     look,
     keepAwake,
-    tokenOf,
+    tokenOf: (person: Person) => logIn(app, person),
     run: (): Promise<RunResult> => runBilling(app.app),
 
     /** Advances the clock by days without downtime, then runs billing. */
@@ -147,44 +114,33 @@ export async function openEstate(options: EstateOptions) {
       return runBilling(app.app);
     },
 
-    async merchant(): Promise<Merchant> {
-      const person = await approvedMerchant(app);
-      return { ...person, path: `/v1/organizations/${person.organizationId}` };
-    },
+    merchant: () => approvedMerchant(app),
 
     /** The secret of an API key for platform operations. */
-    platformKey: made.secret,
+    platformKey: await keyOf(app, admin, "platform"),
     select: async (merchant: Merchant, plan: string): Promise<Answer> =>
       app.request("POST", `${subscriptionPath(merchant)}/select`, {
-        token: await tokenOf(merchant),
+        token: await logIn(app, merchant),
         body: { plan },
       }),
     change: async (merchant: Merchant, plan: string): Promise<Answer> =>
       app.request("PATCH", subscriptionPath(merchant), {
-        token: await tokenOf(merchant),
+        token: await logIn(app, merchant),
         body: { plan },
       }),
-    async subscription(merchant: Merchant): Promise<Shown> {
-      const answer = app.request("GET", subscriptionPath(merchant), { key: merchant.key });
-      return (await expectStatus(answer, 200)).body as unknown as Shown;
-    },
+    subscription: async (merchant: Merchant): Promise<Shown> =>
+      (await merchant.get("/billing/subscription")) as unknown as Shown,
 
     /** Returns all platform invoices of a merchant, oldest first. */
-    async invoices(merchant: Merchant): Promise<Record<string, unknown>[]> {
-      const path = `${merchant.path}/billing/invoices?limit=100`;
-      const answer = await expectStatus(app.request("GET", path, { key: merchant.key }), 200);
-      return (answer.body["data"] as Record<string, unknown>[]).reverse();
-    },
+    invoices: async (merchant: Merchant): Promise<Json[]> =>
+      (await merchant.list("/billing/invoices?limit=100")).reverse(),
 
     /**
      * Sends tokens to a collection invoice of a platform invoice, by default the newest: `units`, or the whole
      * remaining amount.
      */
     async send(platformInvoiceId: string, units?: bigint, twinId?: string): Promise<void> {
-      const collectionInvoice = twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1) ?? "";
-      const invoiceId = collectionInvoice as Id<"invoice">;
-      const { remaining } = await getSandboxBill(app.app, invoiceId);
-      await payOnSandbox(app.app, testContext, invoiceId, units ?? remaining);
+      await payInvoice(app, twinId ?? (await twinsOf(db, platformInvoiceId)).at(-1), units);
     },
 
     /** Sends tokens as `send` does, and mines until they are confirmed. */
@@ -215,7 +171,7 @@ export async function setReceiveWallet(
 ): Promise<void> {
   const { token } = admin;
   const made = await expectStatus(
-    app.request("POST", `/v1/organizations/${admin.organizationId}/wallets`, {
+    app.request("POST", `${admin.path}/wallets`, {
       token,
       body: { label: "Platform", network: "sandbox", ...receiver },
     }),

@@ -125,12 +125,8 @@ eachStore("the checks of billing", (store) => {
 
   it("expect no count of a period that began with a counted invoice, and whose plan has no limit", async () => {
     const shop = await estate.merchant();
-    const post = (path: string, body: object) =>
-      expectStatus(estate.app.request("POST", shop.path + path, { key: shop.key, body }), 201);
-    const token = { network: "sandbox", tokenSymbol: "USDT" };
-    const issue = (amount: string) =>
-      post("/invoices", { ...token, amount, settlementCurrency: "USDT" });
-    await post("/wallets", { label: "Till", network: "sandbox", xpub: xpubOf(1) });
+    const issue = (amount: string) => shop.issue({ amount, settlementCurrency: "USDT" });
+    await shop.addWallet({ xpub: xpubOf(1) });
     await expectStatus(estate.select(shop, "starter"), 200);
     await expectStatus(estate.change(shop, "growth"), 200);
     const { currentPeriodEnd } = await estate.subscription(shop);

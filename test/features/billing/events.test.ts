@@ -8,7 +8,7 @@ import { watchUsage } from "../../../src/features/billing/subscriptions/usage-wa
 import { allOperations } from "../../../src/features/index.ts";
 import { eventCatalogue } from "../../../src/platform/events/catalogue.ts";
 import { createRelay, eventBody, events } from "../../../src/platform/events/outbox.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Merchant } from "../../support/app.ts";
 import { formatted } from "../../support/formatted.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
@@ -19,8 +19,9 @@ import {
   shapeOf,
   type Schemas,
 } from "../events/golden-bodies.ts";
-import type { Json } from "../../support/counter.ts";
+import { type Json } from "../../support/counter.ts";
 import { openEstate, plansFile, type Estate, type Merchant } from "./billing-fleet.ts";
+import { type Json } from "../payments/ledger/counter.ts";
 
 const types = Object.keys(eventCatalogue.billing);
 const goldenFile = new URL("../events/golden/billing.json", import.meta.url);
@@ -48,12 +49,7 @@ eachStore("the bodies of billing's events", (store) => {
 
   async function join(place: number): Promise<Merchant> {
     const merchant = await estate.merchant();
-    const body = { label: "Till", network: "sandbox", xpub: xpubOf(place) };
-    const made = estate.app.request("POST", `${merchant.path}/wallets`, {
-      key: merchant.key,
-      body,
-    });
-    await expectStatus(made, 201);
+    await merchant.addWallet({ xpub: xpubOf(place) });
     return merchant;
   }
 
@@ -91,8 +87,7 @@ eachStore("the bodies of billing's events", (store) => {
       network: "sandbox",
     };
     for (let made = 0; made < 2; made += 1) {
-      const path = `${shop.path}/invoices`;
-      await expectStatus(estate.app.request("POST", path, { key: shop.key, body }), 201);
+      await shop.issue(body);
     }
     const { app } = estate.app;
     const relay = createRelay({

@@ -18,10 +18,10 @@ import {
 } from "../../../src/features/billing/table.ts";
 import { day, toIso } from "../../../src/kernel/clock.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Merchant } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "./billing-fleet.ts";
+import { openEstate, plansFile, type Estate } from "./billing-fleet.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
 const seed = process.env["TILL_SEED"];
@@ -130,11 +130,7 @@ eachStore("any history of subscriptions", (store) => {
 
 async function join(estate: Estate, place: number): Promise<Merchant> {
   const merchant = await estate.merchant();
-  const body = { label: "Till", network: "sandbox", xpub: xpubOf(place + 1) };
-  await expectStatus(
-    estate.app.request("POST", `${merchant.path}/wallets`, { key: merchant.key, body }),
-    201,
-  );
+  await merchant.addWallet({ xpub: xpubOf(place + 1) });
   return merchant;
 }
 
@@ -186,8 +182,7 @@ async function act(estate: Estate, merchants: readonly Merchant[], one: Step): P
       for (let made = 0; made < one.count; made += 1) {
         const asked = { amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT" };
         const body = { ...asked, network: "sandbox" };
-        const path = `${merchant.path}/invoices`;
-        expectAnswered(await estate.app.request("POST", path, { key: merchant.key, body }));
+        expectAnswered(await merchant.post("/invoices", body));
       }
       return;
     case "reorganize":

@@ -1,11 +1,18 @@
 import { expect } from "chai";
 import { requireCheckout } from "../../../src/features/checkout/cache.ts";
-import { payOnSandbox, reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
+import { reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { verifySigned, type KeySet } from "../../../src/features/receipts/signed-text.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
-import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  startApp,
+  type Merchant,
+  type TestApp,
+} from "../../support/app.ts";
 import { testContext } from "../../support/store/stores.ts";
 import { xpubs } from "../../support/merchants.ts";
+import { payInvoice, pressOnPage } from "../../support/sandbox.ts";
 import { until } from "../../support/until.ts";
 
 interface Session {
@@ -17,7 +24,7 @@ interface Session {
 
 describe("a checkout of the whole program", () => {
   let app: TestApp;
-  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+  let merchant: Merchant;
 
   before(async () => {
     // Blocks come on command, so that every state can be looked at.
@@ -25,32 +32,11 @@ describe("a checkout of the whole program", () => {
       settings: { TILL_SANDBOX_BLOCK_MS: "0", TILL_BASE_URL: "https://pay.example/till" },
     });
     merchant = await approvedMerchant(app);
-    const body = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    await expectStatus(post("/wallets", body), 201);
+    await merchant.addWallet({ xpub: xpubs.first });
   });
   after(() => app.stop());
 
-  const post = (path: string, body?: unknown) =>
-    app.request("POST", `/v1/organizations/${merchant.organizationId}${path}`, {
-      key: merchant.key,
-      body,
-    });
-
-  async function issue(): Promise<string> {
-    const body = {
-      amount: "25.00",
-      settlementCurrency: "USD",
-      tokenSymbol: "USDT",
-      network: "sandbox",
-    };
-    // Issuing waits until the sandbox was looked at for the first time.
-    const made = await until(
-      "an invoice",
-      () => post("/invoices", body),
-      ({ status }) => status === 201,
-    );
-    return made.body["checkoutId"] as string;
-  }
+  const issue = async () => String((await merchant.issue())["checkoutId"]);
 
   async function look(checkoutId: string): Promise<Session> {
     const answer = await expectStatus(app.request("GET", `/v1/checkout/${checkoutId}`), 200);
@@ -58,13 +44,8 @@ describe("a checkout of the whole program", () => {
   }
 
   async function press(checkoutId: string, action: string, done = action): Promise<void> {
-    const answer = await fetch(`${app.url}/pay/${checkoutId}/sandbox`, {
-      method: "POST",
-      body: new URLSearchParams({ action }),
-      redirect: "manual",
-    });
-    expect(answer.status).to.equal(303);
-    expect(answer.headers.get("location")).to.equal(`/till/pay/${checkoutId}?done=${done}`);
+    const { headers } = await pressOnPage(app, checkoutId, action);
+    expect(headers.get("location")).to.equal(`/till/pay/${checkoutId}?done=${done}`);
   }
 
   const reaches = (checkoutId: string, status: string): Promise<Session> =>
@@ -148,7 +129,7 @@ describe("a checkout of the whole program", () => {
 
     // A further payment that a reorganization may still remove is not signed.
     const { view } = await requireCheckout(app.app, checkoutId);
-    await payOnSandbox(app.app, testContext, view.invoice.id, 1_000_000n);
+    await payInvoice(app, view.invoice.id, 1_000_000n);
     await mine(checkoutId, 1);
     await until(
       "the payment",
@@ -275,14 +256,8 @@ describe("a checkout of the whole program", () => {
 
   it("is canceled by its merchant", async () => {
     const checkoutId = await issue();
-    const list = await expectStatus(
-      app.request("GET", `/v1/organizations/${merchant.organizationId}/invoices?limit=1`, {
-        key: merchant.key,
-      }),
-      200,
-    );
-    const [invoice] = list.body["data"] as { readonly id: string }[];
-    await expectStatus(post(`/invoices/${invoice?.id ?? ""}/cancel`), 200);
+    const [invoice] = await merchant.list("/invoices?limit=1");
+    await expectStatus(merchant.post(`/invoices/${String(invoice?.["id"])}/cancel`), 200);
     await reaches(checkoutId, "canceled");
     expect(await pageOf(checkoutId)).to.contain('data-state="canceled"');
   });

@@ -1,31 +1,26 @@
 import { expect } from "chai";
-import {
-  mineBlocks,
-  reorganizeSandbox,
-  sandboxOf,
-} from "../../../src/features/payments/sandbox/sandbox.ts";
+import { mineBlocks, reorganizeSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { claimableTerms } from "../../../src/features/invoices/holds/claimable.ts";
 import { watchWorkerName } from "../../../src/features/payments/wake.ts";
 import { paymentClaims } from "../../../src/features/payments/table.ts";
-import { systemActor } from "../../../src/kernel/actor.ts";
 import { day, minute, second } from "../../../src/kernel/clock.ts";
-import { makeSandbox, type SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
+import type { SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import {
   approvedMerchant,
   makeDefault,
   expectStatus,
-  movingClock,
   startApp,
+  type Merchant,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock } from "../../support/clock.ts";
 import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
 import { testNetworks } from "../../support/merchants.ts";
-import { eachStore, takeTurns } from "../../support/store/stores.ts";
+import { sendTokens } from "../../support/sandbox.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
-type Merchant = Awaited<ReturnType<typeof approvedMerchant>>;
 interface Issued {
   readonly id: string;
   readonly checkoutId: string;
@@ -59,34 +54,17 @@ eachStore("A submitted transaction", (store) => {
   async function addWallet(owner: Merchant): Promise<string> {
     shops += 1;
     const wallet = (0xabcdef0000 + shops).toString(16).padStart(40, "7");
-    const body = { label: "Till", network: "sandbox", address: `0x${wallet}` };
-    const made = await expectStatus(post(`/wallets`, body, owner), 201);
-    await makeDefault(app, owner, "sandbox", made.body["id"]);
+    const { id } = await owner.addWallet({ address: `0x${wallet}` });
+    await makeDefault(app, owner, "sandbox", id);
     return wallet;
   }
 
-  const post = (path: string, body?: unknown, owner = merchant) =>
-    app.request("POST", `/v1/organizations/${owner.organizationId}${path}`, {
-      key: owner.key,
-      body,
-    });
-
-  const get = async (path: string, owner = merchant): Promise<Json> => {
-    const asked = app.request("GET", `/v1/organizations/${owner.organizationId}${path}`, {
-      key: owner.key,
-    });
-    return (await expectStatus(asked, 200)).body;
-  };
+  const post = (path: string, body?: unknown, owner = merchant) => owner.post(path, body);
 
   /** Issues an invoice on the newest wallet. */
   async function issue(amount = "25.00", owner = merchant): Promise<Issued> {
-    const body = { amount, settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
-    const made = await until(
-      "an invoice",
-      () => post("/invoices", body, owner),
-      ({ status }) => status === 201,
-    );
-    return { id: made.body["id"] as string, checkoutId: made.body["checkoutId"] as string };
+    const { id, checkoutId } = await owner.issue({ amount });
+    return { id: String(id), checkoutId: String(checkoutId) };
   }
 
   const submit = (
@@ -99,30 +77,15 @@ eachStore("A submitted transaction", (store) => {
       headers,
     });
 
-  const sandbox = () => {
-    const desk = sandboxOf(app.app);
-    if (desk === null) throw new Error("the sandbox is off");
-    const chain = makeSandbox({
-      network: desk.network,
-      clock: app.clock,
-      randomBytes: systemRandom,
-    });
-    return { chain };
-  };
-  const tester = { actor: systemActor("tests"), requestId: null, ip: null };
-
-  async function pay(units: bigint, how: Partial<SandboxPayment> = {}): Promise<string> {
-    const { chain } = sandbox();
-    const payment = { to: address, token: "USDT", amount: units, ...how };
-    return (await app.app.db.write(tester, (tx) => chain.pay(tx, payment))).transactionHash;
-  }
+  const pay = (units: bigint, how: Partial<SandboxPayment> = {}) =>
+    sendTokens(app, address, units, how);
 
   /** Wakes the watcher, which otherwise polls once per second. */
   const lookNow = () => {
     app.app.background.wake(watchWorkerName("sandbox"));
   };
 
-  const mine = (blocks = 1) => mineBlocks(app.app, tester, blocks);
+  const mine = (blocks = 1) => mineBlocks(app.app, testContext, blocks);
 
   /** Mines, and waits until the watcher has read it. */
   async function mineAndRead(blocks = 1): Promise<void> {
@@ -170,7 +133,7 @@ eachStore("A submitted transaction", (store) => {
   }
 
   async function paymentsOf(invoice: Issued, owner = merchant): Promise<Json[]> {
-    return (await get(`/payments?invoiceId=${invoice.id}`, owner))["data"] as Json[];
+    return owner.list(`/payments?invoiceId=${invoice.id}`);
   }
 
   async function onlyPaymentOf(invoice: Issued): Promise<Json> {
@@ -182,7 +145,7 @@ eachStore("A submitted transaction", (store) => {
   const invoiceIs = (invoice: Issued, status: string): Promise<Json> =>
     until(
       `${status} of the invoice`,
-      () => get(`/invoices/${invoice.id}`),
+      () => merchant.get(`/invoices/${invoice.id}`),
       (read) => read["status"] === status,
     );
 
@@ -213,7 +176,7 @@ eachStore("A submitted transaction", (store) => {
       transactionHash: `0x${hash}`,
       amount: "26.00",
     });
-    expect(await get(`/invoices/${invoice.id}`)).to.include({
+    expect(await merchant.get(`/invoices/${invoice.id}`)).to.include({
       status: "open",
       exception: "none",
       paidAmount: "0.00",
@@ -395,9 +358,8 @@ eachStore("A submitted transaction", (store) => {
     const exact = await pay(25_000_000n);
     const odd = await pay(24_000_000n);
     await mineAndRead(40);
-    const body = { label: "Late", network: "sandbox", address: `0x${address}` };
-    const made = await expectStatus(post("/wallets", body), 201);
-    await makeDefault(app, merchant, "sandbox", made.body["id"]);
+    const { id } = await merchant.addWallet({ label: "Late", address: `0x${address}` });
+    await makeDefault(app, merchant, "sandbox", id);
     const invoice = await issue();
     for (const hash of [odd, exact]) {
       await expectStatus(submit(invoice, hash), 202);
@@ -440,7 +402,7 @@ eachStore("A submitted transaction", (store) => {
       "payment.needs_review",
       "payment.rejected",
     ]);
-    await app.app.db.write(tester, (tx) =>
+    await app.app.db.write(testContext, (tx) =>
       tx.update(paymentClaims, { state: "refused" }, "WHERE invoice_id = $1", [invoice.id]),
     );
     await expectStatus(submit(invoice, hash), 202);
@@ -453,7 +415,7 @@ eachStore("A submitted transaction", (store) => {
     const invoice = await issue("60.00");
     await expectStatus(post(`/invoices/${invoice.id}/cancel`), 200);
     await inReview(invoice, 61_000_000n);
-    expect(await get(`/invoices/${invoice.id}`)).to.include({ status: "canceled" });
+    expect(await merchant.get(`/invoices/${invoice.id}`)).to.include({ status: "canceled" });
     const { id } = await onlyPaymentOf(invoice);
     await expectStatus(post(`/payments/${String(id)}/accept`), 200);
     await mineAndRead(3);
@@ -464,7 +426,7 @@ eachStore("A submitted transaction", (store) => {
     const invoice = await issue("70.00");
     await inReview(invoice, 69_000_000n);
     const { id } = await onlyPaymentOf(invoice);
-    await reorganizeSandbox(app.app, tester, 1, { drop: false });
+    await reorganizeSandbox(app.app, testContext, 1, { drop: false });
     await until(
       "the payment to leave the chain",
       () => onlyPaymentOf(invoice),
@@ -473,7 +435,10 @@ eachStore("A submitted transaction", (store) => {
     expect((await post(`/payments/${String(id)}/accept`)).status).to.equal(409);
     await mineAndRead();
     expect(await onlyPaymentOf(invoice)).to.include({ id, status: "review" });
-    expect(await get(`/invoices/${invoice.id}`)).to.include({ status: "open", exception: "none" });
+    expect(await merchant.get(`/invoices/${invoice.id}`)).to.include({
+      status: "open",
+      exception: "none",
+    });
   });
 
   it("replaces the oldest unknown one if five are open", async () => {
@@ -524,7 +489,7 @@ eachStore("A submitted transaction", (store) => {
       reason: "unknown" as const,
       createdAt: claim.createdAt + 1_000 + place,
     }));
-    await app.app.db.write(tester, (tx) => tx.insertMany(paymentClaims, refused));
+    await app.app.db.write(testContext, (tx) => tx.insertMany(paymentClaims, refused));
     await until(
       "the page to list all",
       () => resultFor(invoice),
@@ -628,18 +593,12 @@ eachStore("A submitted transaction that the provider's logs left out", (store) =
       const ask = (method: string, path: string, body?: unknown) =>
         app.request(method, `/v1/organizations/${organizationId}${path}`, { key, body });
       const to = "5e".repeat(20);
-      const body = { label: "Till", network: "ethereum", address: `0x${to}` };
-      const wallet = await expectStatus(ask("POST", "/wallets", body), 201);
-      await makeDefault(app, merchant, "ethereum", wallet.body["id"]);
-      const order = { amount: "25.00", settlementCurrency: "USD", tokenSymbol: "USDT" };
-      const made = await until(
-        "an invoice",
-        () => ask("POST", "/invoices", { ...order, network: "ethereum" }),
-        ({ status }) => status === 201,
-      );
-      const { id, checkoutId } = made.body as { id: string; checkoutId: string };
+      const wallet = await merchant.addWallet({ network: "ethereum", address: `0x${to}` });
+      await makeDefault(app, merchant, "ethereum", wallet["id"]);
+      const made = await merchant.issue({ network: "ethereum" });
+      const { id, checkoutId } = made as { id: string; checkoutId: string };
       const [odd, exact] = ["ab".repeat(32), "cd".repeat(32)] as const;
-      expect(made.body).to.include({ payableAmount: "25.00" });
+      expect(made).to.include({ payableAmount: "25.00" });
       node.view.hidden = new Set([odd, exact]);
       // Blocks that came with times before the invoice would prove no order.
       clock.advance(minute);

@@ -1,13 +1,19 @@
 import { expect } from "chai";
-import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  startApp,
+  type Merchant,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
+import { pressOnPage } from "../../support/sandbox.ts";
 
 eachStore("A checkout that two servers show", (store) => {
   let one: TestApp;
   let other: TestApp;
-  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
-  let path: string;
+  let merchant: Merchant;
 
   before(async () => {
     const place = await store.place("migrated");
@@ -19,37 +25,18 @@ eachStore("A checkout that two servers show", (store) => {
     one = await startApp({ place, settings });
     other = await startApp({ place, settings, background: false });
     merchant = await approvedMerchant(one);
-    path = `/v1/organizations/${merchant.organizationId}`;
-    const address = `0x${"c0ffee".padStart(40, "5")}`;
-    await expectStatus(post(`/wallets`, { label: "Till", network: "sandbox", address }), 201);
+    await merchant.addWallet({ address: `0x${"c0ffee".padStart(40, "5")}` });
   });
   after(async () => {
     await one.stop();
     await other.stop();
   });
 
-  const post = (target: string, body?: unknown) =>
-    one.request("POST", path + target, { key: merchant.key, body });
-
-  async function issue(amount: string): Promise<Readonly<Record<"id" | "checkoutId", string>>> {
-    const body = { amount, settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
-    const made = await until(
-      "an invoice",
-      () => post("/invoices", body),
-      ({ status }) => status === 201,
-    );
-    return made.body as Record<"id" | "checkoutId", string>;
-  }
+  const issue = async (amount: string) =>
+    (await merchant.issue({ amount })) as Record<"id" | "checkoutId", string>;
 
   const look = async (app: TestApp, checkoutId: string) =>
     (await expectStatus(app.request("GET", `/v1/checkout/${checkoutId}`), 200)).body;
-
-  const press = (checkoutId: string, action: string) =>
-    fetch(`${one.url}/pay/${checkoutId}/sandbox`, {
-      method: "POST",
-      body: new URLSearchParams({ action }),
-      redirect: "manual",
-    });
 
   it("shows at once what the other server has changed, and the same bytes while nothing has", async () => {
     const { id, checkoutId } = await issue("10.00");
@@ -59,7 +46,7 @@ eachStore("A checkout that two servers show", (store) => {
     expect(again.text).to.equal(first.text);
     expect(again.headers.get("ETag")).to.equal(first.headers.get("ETag"));
 
-    await expectStatus(post(`/invoices/${id}/cancel`), 200);
+    await expectStatus(merchant.post(`/invoices/${id}/cancel`), 200);
     const canceled = await other.request("GET", target);
     expect(canceled.body["state"]).to.equal("canceled");
     expect(canceled.headers.get("ETag")).not.to.equal(first.headers.get("ETag"));
@@ -82,8 +69,8 @@ eachStore("A checkout that two servers show", (store) => {
   it("shows payments and confirmations that the other server has read", async () => {
     const { checkoutId } = await issue("12.00");
     expect(await look(other, checkoutId)).to.include({ state: "awaiting" });
-    await press(checkoutId, "pay");
-    await press(checkoutId, "mine");
+    await pressOnPage(one, checkoutId, "pay");
+    await pressOnPage(one, checkoutId, "mine");
     const paid = await until(
       "the payment",
       () => look(one, checkoutId),
@@ -91,7 +78,7 @@ eachStore("A checkout that two servers show", (store) => {
     );
     const seen = await look(other, checkoutId);
     expect(seen["transactions"]).to.deep.equal(paid["transactions"]);
-    await press(checkoutId, "mine");
+    await pressOnPage(one, checkoutId, "mine");
     const more = await until(
       "another confirmation",
       () => look(one, checkoutId),
@@ -104,7 +91,7 @@ eachStore("A checkout that two servers show", (store) => {
     const { checkoutId } = await issue("13.00");
     await look(other, checkoutId);
     const body = { displayName: "The New Shop" };
-    await expectStatus(one.request("PATCH", path, { token: merchant.token, body }), 200);
+    await expectStatus(one.request("PATCH", merchant.path, { token: merchant.token, body }), 200);
     expect(await look(other, checkoutId)).to.include({ merchantDisplayName: "The New Shop" });
   });
 });

@@ -5,14 +5,16 @@ import { roles } from "../../../src/http/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   register,
   startApp,
+  walk,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { placeOf, type FieldFault } from "../../http/problem.ts";
@@ -31,7 +33,7 @@ eachStore("the customers API", (store) => {
   });
   beforeEach(async () => {
     ada = await register(app);
-    path = `/v1/organizations/${ada.organizationId}/customers`;
+    path = `${ada.path}/customers`;
   });
   after(() => app.stop());
 
@@ -179,7 +181,7 @@ eachStore("the customers API", (store) => {
     await expectStatus(patch(first.body["id"], { externalId: null }), 200);
     await expectStatus(patch(other.body["id"], { externalId: "same" }), 200);
     await expectStatus(
-      app.request("POST", `/v1/organizations/${bob.organizationId}/customers`, {
+      app.request("POST", `${bob.path}/customers`, {
         token: bob.token,
         body: { name: "Bob's", externalId: "same" },
       }),
@@ -254,11 +256,9 @@ eachStore("the customers API", (store) => {
     const cursor = (await list("?limit=1")).body["nextCursor"] as string;
     const filtered = await list(`?limit=1&email=a@b.example&cursor=${cursor}`);
     expect([filtered.status, fields(filtered)]).to.deep.equal([400, ["?cursor"]]);
-    const foreign = await app.request(
-      "GET",
-      `/v1/organizations/${bob.organizationId}/customers?cursor=${cursor}`,
-      { token: bob.token },
-    );
+    const foreign = await app.request("GET", `${bob.path}/customers?cursor=${cursor}`, {
+      token: bob.token,
+    });
     expect(foreign.status).to.equal(400);
     expect((await list(`?cursor=${cursor.slice(0, -2)}`)).status).to.equal(400);
     expect((await list("?limit=101")).status).to.equal(400);
@@ -288,7 +288,7 @@ eachStore("the customers API", (store) => {
 
   it("answers 404 for another organization's customer", async () => {
     const { body } = await expectStatus(post({ name: "Ada" }), 201);
-    const own = `/v1/organizations/${bob.organizationId}/customers`;
+    const own = `${bob.path}/customers`;
     const unknown = `cus_${"0".repeat(26)}`;
     for (const method of ["GET", "PATCH"]) {
       const send = (id: string) =>

@@ -5,12 +5,16 @@ import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { expectProblem, pointersOf } from "../../http/problem.ts";
-import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
-import { eachServed } from "../../support/served.ts";
+import {
+  approvedMerchant,
+  colleague,
+  eachServed,
+  expectStatus,
+  keyOf,
+  type Merchant,
+} from "../../support/app.ts";
 import { testContext } from "../../support/store/stores.ts";
 
-type Merchant = Person & { readonly key: string };
 interface Event {
   readonly id: string;
   readonly type: string;
@@ -40,7 +44,7 @@ eachServed(
     });
     beforeEach(async () => {
       merchant = await approvedMerchant(served.app);
-      home = `/v1/organizations/${merchant.organizationId}`;
+      home = merchant.path;
     });
 
     const get = (query = "", key = merchant.key, path = `${home}/events`) =>
@@ -157,7 +161,7 @@ eachServed(
       // Foreign, deleted and made-up ids have the same answer, on which a program can decide.
       const stranger = await approvedMerchant(served.app);
       await passOn();
-      const path = `/v1/organizations/${stranger.organizationId}/events`;
+      const path = `${stranger.path}/events`;
       const foreign = await get("", stranger.key, path);
       const [other] = (foreign.body as unknown as Page).data;
       for (const id of [`evt_${"0".repeat(26)}`, other?.id]) {
@@ -225,7 +229,7 @@ eachServed(
 
     it("hides other organizations' events, and their number in the cursor", async () => {
       const stranger = await approvedMerchant(served.app);
-      const theirs = `/v1/organizations/${stranger.organizationId}/events`;
+      const theirs = `${stranger.path}/events`;
       await customers(2);
       const cursor = await now();
       const text = JSON.stringify((await read("?limit=100", stranger.key, theirs)).data);

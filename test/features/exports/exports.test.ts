@@ -132,7 +132,7 @@ eachStore("an export", (store) => {
 
   before(async () => {
     estate = await openEstate(store);
-    home = `/v1/organizations/${estate.owner.organizationId}`;
+    home = estate.owner.path;
   });
   after(() => estate.stop());
 

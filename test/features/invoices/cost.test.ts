@@ -2,8 +2,7 @@
 // do not depend on the load of the machine. Lower a limit when an invoice costs less.
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { approvedMerchant, expectStatus } from "../../support/app.ts";
-import { eachServed, type Served } from "../../support/served.ts";
+import { approvedMerchant, eachServed, expectStatus, type Served } from "../../support/app.ts";
 import { countStatements, type StatementCounts } from "../../support/store/statement-counter.ts";
 import { until } from "../../support/until.ts";
 
@@ -55,15 +54,9 @@ function costsLittle(served: Served): void {
 
   before(async () => {
     const merchant = await approvedMerchant(served.app);
-    key = merchant.key;
-    path = `/v1/organizations/${merchant.organizationId}`;
-    const wallet = { label: "Till", network: "sandbox", address: `0x${"c".repeat(40)}` };
-    await expectStatus(served.app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
-    await until(
-      "a scanned network",
-      () => post("/invoices", invoice()),
-      ({ status }) => status === 201,
-    );
+    ({ key, path } = merchant);
+    await merchant.addWallet({ address: `0x${"c".repeat(40)}` });
+    await merchant.issue(invoice());
   });
 
   function invoice() {

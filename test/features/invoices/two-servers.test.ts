@@ -2,11 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { formatAddress } from "../../../src/platform/chain/evm/addresses.ts";
-import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import { approvedMerchant, startApp, type TestApp } from "../../support/app.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import { dropDatabase, freshDatabase } from "../../support/store/postgres.ts";
 import { expectSoundPlace } from "../../support/store/expect-store-is-consistent.ts";
-import { until } from "../../support/until.ts";
 
 /** The number of invoices by each server and of each kind of price. */
 const each = 40;
@@ -25,16 +24,10 @@ describeOnPostgres("invoices that two servers issue at the same time", () => {
     const [first] = servers;
     if (first === undefined) throw new Error("no server");
     const merchant = await approvedMerchant(first);
-    key = merchant.key;
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ key, path } = merchant);
     const address = formatAddress("1234567890abcdef1234567890abcdef12345678");
-    const wallet = { label: "Till", network: "sandbox", address };
-    await expectStatus(first.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
-    await until(
-      "a first invoice",
-      () => create(first, "7.00", randomUUID()),
-      ({ status }) => status === 201,
-    );
+    await merchant.addWallet({ address });
+    await merchant.issue({ amount: "7.00" });
   });
   afterEach(async () => {
     await Promise.all(servers.map((server) => server.stop()));

@@ -1,10 +1,14 @@
 // The identity and permissions of a credential, over HTTP, on both databases.
 import { expect } from "chai";
 import { addMembership } from "../../../src/features/members/members.ts";
-import { expectStatus, register } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
+import {
+  colleague,
+  eachServed,
+  expectStatus,
+  keyOf,
+  platformAdmin,
+  register,
+} from "../../support/app.ts";
 import { testContext } from "../../support/store/stores.ts";
 
 interface Me {

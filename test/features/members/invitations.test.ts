@@ -5,7 +5,9 @@ import { invitationStatus } from "../../../src/features/members/records.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   password,
   register,
   startApp,
@@ -13,7 +15,6 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { expectProblem, placeOf } from "../../http/problem.ts";
 
@@ -31,7 +32,7 @@ eachStore("an invitation", (store) => {
   });
   beforeEach(async () => {
     ada = await register(app);
-    path = `/v1/organizations/${ada.organizationId}/invitations`;
+    path = `${ada.path}/invitations`;
   });
   after(() => app.stop());
 
@@ -265,7 +266,7 @@ eachStore("an invitation", (store) => {
     expect(await revoke("viewer", admin)).to.equal(200);
     expect(await revoke("admin", admin)).to.equal(403);
     expect(await revoke("viewer", eve)).to.equal(404);
-    const elsewhere = `/v1/organizations/${eve.organizationId}/invitations`;
+    const elsewhere = `${eve.path}/invitations`;
     expect(await revoke("viewer", eve, elsewhere)).to.equal(404);
   });
 
@@ -273,12 +274,12 @@ eachStore("an invitation", (store) => {
     const owner = await colleague(app, ada, "owner");
     const accomplice = await register(app, "Mal");
     const token = await tokenFor(accomplice.email, "owner", owner);
-    const listed = await app.request("GET", `/v1/organizations/${ada.organizationId}/members`, {
+    const listed = await app.request("GET", `${ada.path}/members`, {
       token: ada.token,
     });
     const data = listed.body["data"] as { id: string; userId: string }[];
     const id = data.find(({ userId }) => userId === owner.userId)?.id ?? "";
-    const members = `/v1/organizations/${ada.organizationId}/members`;
+    const members = `${ada.path}/members`;
     await expectStatus(
       app.request("PATCH", `${members}/${id}`, { token: ada.token, body: { role: "admin" } }),
       200,
@@ -343,11 +344,10 @@ eachStore("registration by invitation", (store) => {
       const open = await startApp({ place, background: false });
       const ada = await register(open);
       const email = newAddress();
-      const made = await open.request(
-        "POST",
-        `/v1/organizations/${ada.organizationId}/invitations`,
-        { token: ada.token, body: { email, role: "member" } },
-      );
+      const made = await open.request("POST", `${ada.path}/invitations`, {
+        token: ada.token,
+        body: { email, role: "member" },
+      });
       await open.stop();
       const app = await startApp({
         place,

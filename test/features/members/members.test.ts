@@ -4,14 +4,16 @@ import { returnedMembers } from "../../../src/features/members/store.ts";
 import { roles, type Role } from "../../../src/http/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import {
+  colleague,
   expectStatus,
+  keyOf,
   register,
   startApp,
+  walk,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 
 interface Member {
@@ -31,7 +33,7 @@ eachStore("the members API", (store) => {
   });
   beforeEach(async () => {
     ada = await register(app);
-    path = `/v1/organizations/${ada.organizationId}/members`;
+    path = `${ada.path}/members`;
   });
   after(() => app.stop());
 
@@ -83,7 +85,7 @@ eachStore("the members API", (store) => {
     const cursor = (await app.request("GET", `${path}?limit=2`, { token: ada.token })).body[
       "nextCursor"
     ] as string;
-    const other = `/v1/organizations/${ada.organizationId}/invitations?cursor=${cursor}`;
+    const other = `${ada.path}/invitations?cursor=${cursor}`;
     await expectStatus(app.request("GET", other, { token: ada.token }), 400);
   });
 
@@ -143,7 +145,7 @@ eachStore("the members API", (store) => {
     await expectStatus(setRole(stranger, target.id, "member"), 404);
     await expectStatus(remove(stranger, target.id), 404);
     // Within the stranger's own organization the id leads nowhere either.
-    const own = `/v1/organizations/${stranger.organizationId}/members/${target.id}`;
+    const own = `${stranger.path}/members/${target.id}`;
     await expectStatus(
       app.request("PATCH", own, { token: stranger.token, body: { role: "owner" } }),
       404,
@@ -183,14 +185,14 @@ eachStore("the members API", (store) => {
       expect(owners).to.have.length(1);
       // The next round begins with Ada as the only owner.
       ada = await register(app);
-      path = `/v1/organizations/${ada.organizationId}/members`;
+      path = `${ada.path}/members`;
     }
   });
 
   it("excludes a removed member on the next request, and keeps the keys that they created", async () => {
     const admin = await colleague(app, ada, "admin");
     const key = await keyOf(app, admin, "read", "write");
-    const home = `/v1/organizations/${ada.organizationId}`;
+    const home = ada.path;
     await expectStatus(app.request("GET", home, { token: admin.token }), 200);
     await expectStatus(remove(ada, (await memberOf(admin)).id), 204);
     await expectStatus(app.request("GET", home, { token: admin.token }), 404);
@@ -200,7 +202,7 @@ eachStore("the members API", (store) => {
 
   it("applies a new role on the next request", async () => {
     const viewer = await colleague(app, ada, "viewer");
-    const home = `/v1/organizations/${ada.organizationId}`;
+    const home = ada.path;
     const write = () =>
       app.request("PATCH", home, {
         token: viewer.token,

@@ -1,8 +1,7 @@
 // The list of networks over HTTP, on both databases.
 import { expect } from "chai";
-import { approvedMerchant, expectStatus } from "../../support/app.ts";
+import { approvedMerchant, eachServed, expectStatus } from "../../support/app.ts";
 import { testContext } from "../../support/store/stores.ts";
-import { eachServed } from "../../support/served.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -6,9 +6,15 @@ import {
 } from "../../../src/features/organizations/verification.ts";
 import { organizationAllowances } from "../../../src/features/organizations/store.ts";
 import { expectProblem } from "../../http/problem.ts";
-import { expectStatus, register, startApp, type Answer, type Person } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
+import {
+  eachServed,
+  expectStatus,
+  platformAdmin,
+  register,
+  startApp,
+  type Answer,
+  type Person,
+} from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
@@ -149,7 +155,7 @@ eachServed("An organization without approval", (served) => {
   it("can still be approved when it has used all that, and has no such limit afterwards", async () => {
     await use({ bytes: unapprovedBytesMax - 4 * 1_024 ** 2 });
     expectProblem(await draft(), 403, "allowance_used");
-    const path = `/v1/organizations/${owner.organizationId}`;
+    const { path } = owner;
     const { token } = owner;
     await expectStatus(served.app.request("PATCH", path, { token, body: profile }), 200);
     await served.app.app.db.write(testContext, (tx) =>
@@ -176,7 +182,7 @@ anyStore("An organization where none needs approval", (store) => {
     try {
       const owner = await register(app);
       const body = { ...terms, metadata };
-      const path = `/v1/organizations/${owner.organizationId}/invoices`;
+      const path = `${owner.path}/invoices`;
       await expectStatus(app.request("POST", path, { token: owner.token, body }), 201);
       expect(await app.app.db.find(organizationAllowances, "")).to.deep.equal([]);
     } finally {

@@ -1,7 +1,13 @@
 import { expect } from "chai";
-import { legalFields, password, register, type Answer, type Person } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
+import {
+  eachServed,
+  legalFields,
+  password,
+  platformAdmin,
+  register,
+  type Answer,
+  type Person,
+} from "../../support/app.ts";
 
 interface Entry {
   readonly action: string;
@@ -22,7 +28,7 @@ eachServed("the audit entries of a request", (served) => {
   before(async () => {
     admin = await platformAdmin(served.app);
     person = await register(served.app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
 
   const entriesOf = (answer: Answer) =>

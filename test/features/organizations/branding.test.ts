@@ -1,9 +1,13 @@
 import { expect } from "chai";
-import { legalFields, register, type Person } from "../../support/app.ts";
+import {
+  eachServed,
+  legalFields,
+  platformAdmin,
+  register,
+  type Person,
+} from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
-import { platformAdmin } from "../../support/platform.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
-import { eachServed } from "../../support/served.ts";
 import { takeTurns } from "../../support/store/stores.ts";
 import { expectProblem } from "../../http/problem.ts";
 
@@ -24,7 +28,7 @@ eachServed("the logo and the color of an organization", (served) => {
     second = aPng(96, 47 + tests).toString("base64");
   });
 
-  const pathOf = (person: Person) => `/v1/organizations/${person.organizationId}`;
+  const pathOf = (person: Person) => person.path;
   const change = (person: Person, body: object) =>
     served.app.request("PATCH", pathOf(person), { token: person.token, body });
   const decide = (person: Person, decision: string) =>

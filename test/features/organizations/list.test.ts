@@ -2,8 +2,16 @@
 import { expect } from "chai";
 import { addMembership } from "../../../src/features/members/members.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { expectStatus, register, startApp, type Person, type TestApp } from "../../support/app.ts";
-import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
+import {
+  colleague,
+  expectStatus,
+  keyOf,
+  register,
+  startApp,
+  walk,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 eachStore("the list of organizations", (store) => {

@@ -1,22 +1,22 @@
 import { expect } from "chai";
 import {
+  eachServed,
   legalFields,
-  movingClock,
+  platformAdmin,
   register,
   startApp,
   type Answer,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock } from "../../support/clock.ts";
 import { countRows } from "../../support/store/dump.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { expectProblem } from "../../http/problem.ts";
 
 type Decision = "approve" | "reject" | "request_changes";
 
-const pathOf = (person: Person) => `/v1/organizations/${person.organizationId}`;
+const pathOf = (person: Person) => person.path;
 const submit = (app: TestApp, person: Person) =>
   app.request("POST", `${pathOf(person)}/kyb/submit`, { token: person.token });
 const change = (app: TestApp, person: Person, body: object) =>

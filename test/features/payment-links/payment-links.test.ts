@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { approvedMerchant, startApp, type Person, type TestApp } from "../../support/app.ts";
+import { approvedMerchant, startApp, type Merchant, type TestApp } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
+import { pressOnPage } from "../../support/sandbox.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
@@ -29,22 +30,15 @@ eachStore("a payment link", (store) => {
   });
   after(() => app.stop());
 
-  type Merchant = Person & { readonly key: string; readonly path: string };
-
   async function merchant(): Promise<Merchant> {
-    const person = await approvedMerchant(app);
-    const path = `/v1/organizations/${person.organizationId}`;
+    const shop = await approvedMerchant(app);
     merchants += 1;
-    const body = { label: "Till", network: "sandbox", xpub: xpubOf(merchants) };
-    await app.request("POST", `${path}/wallets`, { key: person.key, body });
-    return { ...person, path };
+    await shop.addWallet({ xpub: xpubOf(merchants) });
+    return shop;
   }
 
   const create = (shop: Merchant, body: object) =>
-    app.request("POST", `${shop.path}/payment-links`, {
-      key: shop.key,
-      body: { ...priced, ...body },
-    });
+    shop.post("/payment-links", { ...priced, ...body });
 
   let visitors = 0;
   /** Returns a client address that no other request has, in a /24 of its own. */
@@ -60,8 +54,7 @@ eachStore("a payment link", (store) => {
 
   const invoicesOf = async (shop: Merchant, id: unknown) => {
     const query = `metadataKey=paymentLink&metadataValue=${String(id)}&limit=100`;
-    const { body } = await app.request("GET", `${shop.path}/invoices?${query}`, { key: shop.key });
-    return body["data"] as Record<string, unknown>[];
+    return shop.list(`/invoices?${query}`);
   };
 
   it("gives each of five payers an invoice of their own, which each of them pays", async () => {
@@ -81,21 +74,12 @@ eachStore("a payment link", (store) => {
     const page = await (await fetch(url)).text();
     expect(page).to.contain("From $5.00 to $50.00").and.to.contain("Donation");
     expect(page).to.contain('inputmode="decimal"').and.not.to.contain("<script");
-    for (const [place, amount] of ["5", "10.50", "7,25", " 50 ", "20.00"].entries()) {
+    for (const amount of ["5", "10.50", "7,25", " 50 ", "20.00"]) {
       const answer = await enter(url, amount);
       expect(answer.status).to.equal(303);
       const location = answer.headers.get("location") ?? "";
       expect(location).to.match(/^\/pay\/chk_\w+$/);
-      const paid = await fetch(`${app.url}${location}/sandbox`, {
-        method: "POST",
-        body: new URLSearchParams({ action: "pay" }),
-        redirect: "manual",
-      });
-      expect(paid.status, String(place)).to.equal(303);
-      await fetch(`${app.url}${location}/sandbox`, {
-        method: "POST",
-        body: new URLSearchParams({ action: "mine" }),
-      });
+      for (const action of ["pay", "mine"]) await pressOnPage(app, location, action);
     }
     const invoices = await until(
       "five paid invoices",
@@ -214,7 +198,7 @@ eachStore("a payment link", (store) => {
 
   it("says that a payment cannot be started while the merchant cannot issue invoices", async () => {
     const person = await approvedMerchant(app);
-    const shop = { ...person, path: `/v1/organizations/${person.organizationId}` };
+    const shop = { ...person, path: person.path };
     const { body: link } = await create(shop, { amount: "25" });
     const answer = await enter(String(link["url"]), "");
     expect(answer.headers.get("location")).to.contain("failed=unavailable");

@@ -1,11 +1,11 @@
 // Invoices in currencies that no token is pegged to, from the source's answer to what the merchant gets.
+import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mineBlocks, payOnSandbox } from "../../../src/features/payments/sandbox/sandbox.ts";
+import { mineBlocks } from "../../../src/features/payments/sandbox/sandbox.ts";
 import { createQuotes } from "../../../src/features/rates/quotes.ts";
 import { ratesMetrics } from "../../../src/features/rates/api.ts";
 import { presentRates } from "../../../src/features/rates/commands.ts";
@@ -22,10 +22,12 @@ import {
   expectStatus,
   startApp,
   type Answer,
+  type Merchant,
   type TestApp,
 } from "../../support/app.ts";
 import { appOf } from "../../support/context.ts";
 import { xpubs } from "../../support/merchants.ts";
+import { payInvoice } from "../../support/sandbox.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -76,7 +78,7 @@ anyStore("an invoice at an exchange rate", function (store) {
   let app: TestApp;
   let folder: string;
   let sources: Awaited<ReturnType<typeof startSources>>;
-  let shop: Awaited<ReturnType<typeof approvedMerchant>>;
+  let shop: Merchant;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "till rates "));
@@ -92,13 +94,8 @@ anyStore("an invoice at an exchange rate", function (store) {
       },
     });
     shop = await approvedMerchant(app);
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    await expectStatus(request("POST", "/wallets", wallet), 201);
-    await until(
-      "a network that is read",
-      () => create({ settlementCurrency: "USD" }),
-      ({ status }) => status === 201,
-    );
+    await shop.addWallet({ xpub: xpubs.first });
+    await shop.issue();
   });
   after(async () => {
     await app.stop();
@@ -107,12 +104,8 @@ anyStore("an invoice at an exchange rate", function (store) {
     await rm(folder, { recursive: true });
   });
 
-  function request(method: string, path: string, body?: unknown): Promise<Answer> {
-    return app.request(method, `/v1/organizations/${shop.organizationId}${path}`, {
-      key: shop.key,
-      ...(body === undefined ? {} : { body }),
-    });
-  }
+  const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
+    app.request(method, shop.path + path, { key: shop.key, body });
 
   function create(more: Readonly<Record<string, unknown>>): Promise<Answer> {
     const body = { amount: "25", settlementCurrency: "EUR", tokenSymbol: "USDT", ...more };
@@ -136,7 +129,7 @@ anyStore("an invoice at an exchange rate", function (store) {
 
   async function pay(invoice: Answer, units: bigint): Promise<Answer> {
     const id = invoice.body["id"] as Id<"invoice">;
-    await payOnSandbox(app.app, testContext, id, units);
+    await payInvoice(app, id, units);
     await mineBlocks(app.app, testContext, 3);
     return until(
       "a paid invoice",

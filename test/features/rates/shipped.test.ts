@@ -7,7 +7,9 @@ import {
   approvedMerchant,
   expectStatus,
   startApp,
+  order,
   type Answer,
+  type Merchant,
   type TestApp,
 } from "../../support/app.ts";
 import type { App } from "../../../src/app.ts";
@@ -31,7 +33,7 @@ describe("the shipped exchange rates", () => {
   let folder: string;
   let sources: RateSources;
   let app: TestApp;
-  let shop: Awaited<ReturnType<typeof approvedMerchant>>;
+  let shop: Merchant;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "till rates "));
@@ -46,14 +48,9 @@ describe("the shipped exchange rates", () => {
       },
     });
     shop = await approvedMerchant(app);
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    const path = `/v1/organizations/${shop.organizationId}/wallets`;
-    await expectStatus(app.request("POST", path, { key: shop.key, body: wallet }), 201);
-    await until(
-      "the first rates and blocks",
-      () => create("EUR"),
-      ({ status }) => status === 201,
-    );
+    await shop.addWallet({ xpub: xpubs.first });
+    // Once the first rates and blocks were read.
+    await shop.issue({ settlementCurrency: "EUR" });
   });
   after(async () => {
     await app.stop();
@@ -67,16 +64,7 @@ describe("the shipped exchange rates", () => {
   });
 
   function create(settlementCurrency: string, more: Record<string, unknown> = {}): Promise<Answer> {
-    return app.request("POST", `/v1/organizations/${shop.organizationId}/invoices`, {
-      key: shop.key,
-      body: {
-        amount: "100",
-        settlementCurrency,
-        tokenSymbol: "USDT",
-        network: "sandbox",
-        ...more,
-      },
-    });
+    return shop.post("/invoices", { ...order, amount: "100", settlementCurrency, ...more });
   }
   const today = () => new Date(app.clock.now()).toISOString().slice(0, 10);
   const rateOf = async (code: string) => {

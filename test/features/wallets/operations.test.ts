@@ -1,8 +1,12 @@
 import { expect } from "chai";
-import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
-import { colleague } from "../../support/roles-fixture.ts";
+import {
+  approvedMerchant,
+  colleague,
+  eachServed,
+  expectStatus,
+  type Person,
+} from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
-import { eachServed } from "../../support/served.ts";
 import { expectProblem, withoutRequest } from "../../http/problem.ts";
 
 eachServed("one wallet", (served) => {
@@ -12,7 +16,7 @@ eachServed("one wallet", (served) => {
 
   before(async () => {
     merchant = await approvedMerchant(served.app);
-    home = `/v1/organizations/${merchant.organizationId}/wallets`;
+    home = `${merchant.path}/wallets`;
     const body = { label: "Till", network: "sandbox", xpub: xpubs.first };
     const made = await expectStatus(
       served.app.request("POST", home, { key: merchant.key, body }),
@@ -40,7 +44,7 @@ eachServed("one wallet", (served) => {
 
   it("of another organization gets 404, as does a malformed id", async () => {
     const stranger = await approvedMerchant(served.app);
-    const theirs = `/v1/organizations/${stranger.organizationId}/wallets`;
+    const theirs = `${stranger.path}/wallets`;
     const foreign = await get(`${theirs}/${String(wallet["id"])}`, stranger.key);
     expectProblem(foreign, 404, "not_found");
     for (const other of [`wal_${"0".repeat(26)}`, "nonsense", "wal_'--", merchant.userId]) {

@@ -5,6 +5,7 @@ import { approvedMerchant, expectStatus, startApp } from "../../support/app.ts";
 import { dumpStore } from "../../support/store/dump.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachStore } from "../../support/store/stores.ts";
+import { until } from "../../support/until.ts";
 
 const privateKey = "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318";
 const words = "legal winner thank year wave sausage worth useful legal winner thank yellow";
@@ -19,7 +20,7 @@ eachStore("A secret submitted as a wallet", (store) => {
     const app = await startApp({ place: await store.place("migrated"), outside: { logger } });
     try {
       const merchant = await approvedMerchant(app);
-      const path = `/v1/organizations/${merchant.organizationId}/wallets`;
+      const path = `${merchant.path}/wallets`;
       const secrets = [
         { address: privateKey },
         { address: `0x${privateKey}` },
@@ -38,6 +39,11 @@ eachStore("A secret submitted as a wallet", (store) => {
           expect(answer.text).not.to.include(each);
         }
       }
+      await until(
+        "a line of the log",
+        () => lines.length,
+        (count) => count > 0,
+      );
       const kept = await dumpStore(app.app.db);
       for (const each of [privateKey, words, xpubs.privateKey]) {
         expect(kept).not.to.include(each);

@@ -3,8 +3,8 @@ import { expect } from "chai";
 import { createWebhookEndpoint } from "../../../src/features/webhooks/endpoints.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
 import { hostileUrls } from "../../platform/outbound/hostile-urls.ts";
-import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
-import { approvedMerchant, startApp, type TestApp } from "../../support/app.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { approvedMerchant, startApp, type Merchant, type TestApp } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { install } from "./sending.ts";
 
@@ -16,7 +16,7 @@ eachStore("a canary in the server's network", (store) => {
 
   let app: TestApp;
   let canary: Receiver;
-  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+  let merchant: Merchant;
 
   before(async () => {
     app = await startApp({ place: await store.place("migrated") });
@@ -30,7 +30,7 @@ eachStore("a canary in the server's network", (store) => {
 
   it("is not reachable through an endpoint's address, created or changed", async () => {
     const { key } = merchant;
-    const path = `/v1/organizations/${merchant.organizationId}/webhook-endpoints`;
+    const path = `${merchant.path}/webhook-endpoints`;
     const good = { url: `https://${publicAddress}/hook`, eventTypes: ["wallet.archived"] };
     const made = await app.request("POST", path, { key, body: good });
     expect(made.status, made.text).to.equal(201);

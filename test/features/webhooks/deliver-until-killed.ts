@@ -2,13 +2,12 @@
 // and how far its clock is ahead of the machine's, in milliseconds.
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
+import { movingClock } from "../../support/clock.ts";
 import { install } from "./sending.ts";
 
 const [place = "", ahead = ""] = process.argv.slice(2);
 const db = await openDatabase(JSON.parse(place) as StoreOptions);
-const here = await install(db, {
-  clock: { now: () => Date.now() + Number(ahead), move: () => undefined },
-});
+const here = await install(db, { clock: movingClock(Date.now() + Number(ahead)) });
 const deliverer = here.deliverer();
 const signal = new AbortController().signal;
 process.stdout.write("ready\n");

@@ -42,14 +42,9 @@ import { addOrganization } from "../../support/merchants.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
-import { startReceiver, type Receiver, type Respond } from "../../platform/outbound/receiver.ts";
-import {
-  install,
-  movedClock,
-  verified,
-  type Installation,
-  type InstallationParts,
-} from "./sending.ts";
+import { stillClock } from "../../support/clock.ts";
+import { startReceiver, type Receiver, type Respond } from "../../support/receiver.ts";
+import { install, verified, type Installation, type InstallationParts } from "./sending.ts";
 
 const answering =
   (status: number, headers: Record<string, string> = {}): Respond =>
@@ -191,11 +186,11 @@ eachStore("webhook deliveries", (store) => {
     const counted: [string, number][] = [];
     const deliveryAttempted = (outcome: string, seconds: number) =>
       void counted.push([outcome, seconds]);
-    const clock = movedClock();
+    const clock = stillClock();
     await begin({ clock, metrics: { deliveryAttempted } });
     let status = 200;
     const target = await receiver((_request, response) => {
-      clock.move(1_500);
+      clock.advance(1_500);
       response.writeHead(status).end();
     });
     await here.endpoint(target.port);
@@ -222,7 +217,7 @@ eachStore("webhook deliveries", (store) => {
     expect(messages.map(({ sequence }) => sequence)).to.have.members([1, 2, 3]);
     const [first] = target.requests;
     const message = new Webhook(secret).verify(
-      first?.body.toString() ?? "",
+      first?.body ?? "",
       first?.headers as Record<string, string>,
     ) as Record<string, unknown>;
     expect(message["id"]).to.equal(first?.headers["webhook-id"]);
@@ -265,7 +260,7 @@ eachStore("webhook deliveries", (store) => {
     await begin();
     const target = await receiver();
     await here.emit("invoice.paid");
-    here.clock.move(1);
+    here.clock.advance(1);
     const all = await here.endpoint(target.port);
     const some = await here.endpoint(target.port, ["invoice.expired"]);
     const off = await here.endpoint(target.port);
@@ -322,21 +317,21 @@ eachStore("webhook deliveries", (store) => {
     // Five seconds, and of one more the share that its four random bytes are of 2 ** 32.
     expect((failed?.dueAt ?? 0) - here.clock.now()).to.equal(5_501);
 
-    here.clock.move(4 * second);
+    here.clock.advance(4 * second);
     await here.deliver();
     expect(target.requests).to.have.length(1);
-    here.clock.move(2 * second);
+    here.clock.advance(2 * second);
     await here.deliver();
     expect(target.requests).to.have.length(2);
     isBroken = false;
-    here.clock.move(10 * minute);
+    here.clock.advance(10 * minute);
     await here.deliver();
 
     const [delivery] = await here.deliveries();
     expect(delivery).to.include({ status: "succeeded", attempts: 3, lastError: null });
     const [first, second_, third] = target.requests;
     for (const request of target.requests) verified(request, secret);
-    expect(first?.body.equals(third?.body ?? Buffer.from(""))).to.equal(true);
+    expect(first?.bytes.equals(third?.bytes ?? Buffer.from(""))).to.equal(true);
     expect(first?.headers["webhook-id"]).to.equal(third?.headers["webhook-id"]);
     expect(second_?.headers["webhook-timestamp"]).to.not.equal(third?.headers["webhook-timestamp"]);
     const attempts = await db.find(webhookAttempts, "ORDER BY number");
@@ -372,13 +367,13 @@ eachStore("webhook deliveries", (store) => {
     for (let count = 1; count < 12; count += 1) {
       const [delivery] = await here.deliveries();
       expect(delivery).to.include({ status: "failed", attempts: count });
-      here.clock.move((delivery?.dueAt ?? 0) - here.clock.now());
+      here.clock.advance((delivery?.dueAt ?? 0) - here.clock.now());
       await here.deliver();
     }
     expect(here.clock.now() - start).to.equal(75 * hour + 42 * minute + 35 * second);
     const [delivery] = await here.deliveries();
     expect(delivery).to.include({ status: "dead_letter", attempts: 12, dueAt: null });
-    here.clock.move(100 * hour);
+    here.clock.advance(100 * hour);
     await here.deliver();
     expect(target.requests).to.have.length(12);
   });
@@ -462,14 +457,14 @@ eachStore("webhook deliveries", (store) => {
     expect(await endpointRow(id)).to.include({ failingSince: start });
     const [waiting] = await here.deliveries();
     await addCopies(waiting, 1, { dueAt: start + hour });
-    here.clock.move(30 * second);
+    here.clock.advance(30 * second);
     await recordTogether(new Map([[id, [{ status: 204 }, { status: 500 }]]]));
     expect(await endpointRow(id)).to.include(notFailing);
     const broughtForward = (await here.deliveries()).find(({ sequence }) => sequence === 3);
     expect(broughtForward).to.include({ status: "failed", dueAt: start, earlyAttempts: 1 });
 
     const pausing = [{ status: 204 }, { status: 500 }];
-    here.clock.move(hour);
+    here.clock.advance(hour);
     await recordTogether(new Map([[id, pausing]]), new Set([id]));
     expect(await endpointRow(id)).to.include({
       pausedSince: here.clock.now(),
@@ -497,7 +492,7 @@ eachStore("webhook deliveries", (store) => {
     });
 
     // One of them is the lone attempt at the paused endpoint, and the other one was the last of its delivery.
-    here.clock.move(15 * minute);
+    here.clock.advance(15 * minute);
     const asked = (await here.deliveries()).find(({ responseStatus }) => responseStatus === 503);
     await db.write(testContext, (tx) =>
       tx.update(webhookDeliveries, { attempts: 11 }, "WHERE id = $1", [asked?.id ?? ""]),
@@ -524,7 +519,7 @@ eachStore("webhook deliveries", (store) => {
         tx.update(webhookEndpoints, { failingSince }, "WHERE id = $1", [id]),
       );
     await failing(here.clock.now());
-    here.clock.move(minute);
+    here.clock.advance(minute);
     await recordTogether(new Map([[id, [{ status: 204 }]]]), new Set(), () => {
       beforeWrite(2, () => failing(here.clock.now()));
     });
@@ -549,7 +544,7 @@ eachStore("webhook deliveries", (store) => {
     while ((await state())?.status === "enabled" && hours < 200) {
       await here.emit("invoice.paid");
       await here.deliver();
-      here.clock.move(step * hour);
+      here.clock.advance(step * hour);
       hours += step;
     }
     await here.deliver();
@@ -595,7 +590,7 @@ eachStore("webhook deliveries", (store) => {
     await here.deliver();
     expect(await since()).to.equal(here.clock.now());
     isBroken = false;
-    here.clock.move(10 * second);
+    here.clock.advance(10 * second);
     await here.deliver();
     expect(await since()).to.equal(null);
   });
@@ -609,7 +604,7 @@ eachStore("webhook deliveries", (store) => {
     for (let time = 0; time < 4; time += 1) {
       await here.deliver();
       sent.push(target.requests.length);
-      here.clock.move(second / 2);
+      here.clock.advance(second / 2);
     }
     expect(sent).to.deep.equal([20, 30, 40, 50]);
   });
@@ -632,7 +627,7 @@ eachStore("webhook deliveries", (store) => {
         () => woken,
         (count) => count === 1,
       );
-      here.clock.move(50);
+      here.clock.advance(50);
     }
     await here.deliver();
     expect(target.requests).to.have.length(22);
@@ -807,7 +802,7 @@ eachStore("webhook deliveries", (store) => {
     for (const { id } of [unreadable, moved]) {
       await rotateWebhookSecret(here.app, testContext, here.shop, id, { overlapSeconds: 0 });
     }
-    here.clock.move(minute);
+    here.clock.advance(minute);
     await here.deliver();
     expect(target.requests).to.have.length(4);
     expect((await here.deliveries()).map(({ status }) => status)).to.deep.equal(
@@ -911,10 +906,10 @@ eachStore("webhook deliveries", (store) => {
     expect(early).to.be.within(10, 14);
     const untouched = (await here.deliveries()).filter((each) => each.attempts === 0);
     expect(untouched.length).to.equal(30 - early);
-    here.clock.move(31 * second);
+    here.clock.advance(31 * second);
     await here.deliver();
     expect(target.requests).to.have.length(early + 1);
-    here.clock.move(76 * hour);
+    here.clock.advance(76 * hour);
     await here.deliver();
     const [endpoint] = await db.find(webhookEndpoints, "");
     expect(endpoint).to.include({ status: "enabled", firstGivenUpAt: here.clock.now() });
@@ -985,7 +980,7 @@ eachStore("webhook deliveries", (store) => {
         if (started.some(Boolean)) await turn();
       };
       for (let tried = 1; tried <= 20; tried += 1) {
-        here.clock.move(30 * second);
+        here.clock.advance(30 * second);
         await turn();
         expect(target.requests).to.have.length(early + tried);
       }
@@ -995,7 +990,7 @@ eachStore("webhook deliveries", (store) => {
       }
 
       isBroken = false;
-      here.clock.move(30 * second);
+      here.clock.advance(30 * second);
       await turn();
       expect(await endpoint()).to.include(notFailing);
       const done = await here.deliveries();
@@ -1044,7 +1039,7 @@ eachStore("webhook deliveries", (store) => {
       await turn();
       expect(target.requests).to.have.length(early + 1);
       isBroken = false;
-      here.clock.move(10 * second);
+      here.clock.advance(10 * second);
       await ask();
       await turn();
       const done = await here.deliveries();
@@ -1069,7 +1064,7 @@ eachStore("webhook deliveries", (store) => {
       const dueAt = here.clock.now() + 24 * hour;
       await addCopies(failed, 2 * broughtForwardMax + 1, { dueAt });
       isBroken = false;
-      here.clock.move(10 * second);
+      here.clock.advance(10 * second);
       await testWebhookEndpoint(here.app, testContext, here.shop, id);
       const server = here.deliverer();
       await server.run(new AbortController().signal);
@@ -1112,7 +1107,7 @@ eachStore("webhook deliveries", (store) => {
     isBroken = true;
     await here.emit(...Array.from({ length: 12 }, () => "invoice.paid" as const));
     await here.deliver();
-    here.clock.move(10 * second);
+    here.clock.advance(10 * second);
     isBroken = false;
     const failed = await left("failed");
     expect(failed).to.be.above(9);
@@ -1131,14 +1126,14 @@ eachStore("webhook deliveries", (store) => {
     await here.emit("invoice.paid");
     for (let time = 0; time < 4 * minute; time += 5 * second) {
       await here.deliver();
-      here.clock.move(5 * second);
+      here.clock.advance(5 * second);
     }
     // At 0, 5, 35 and 155 s by the schedule, and every 30 s without a scheduled one.
     expect(target.requests).to.have.length(9);
     const [failed] = await here.deliveries();
     expect((failed?.attempts ?? 0) - (failed?.earlyAttempts ?? 0)).to.be.within(3, 4);
     isBroken = false;
-    here.clock.move(30 * second);
+    here.clock.advance(30 * second);
     await here.deliver();
     expect((await here.deliveries())[0]).to.include({ status: "succeeded" });
   });
@@ -1146,21 +1141,21 @@ eachStore("webhook deliveries", (store) => {
   it("that a receiver refuses keep their schedule while it takes others", async () => {
     await begin({ chance: 0 });
     const target = await receiver((request, response) => {
-      answering(String(request.body).includes("invoice.paid") ? 500 : 204)(request, response);
+      answering(request.body.includes("invoice.paid") ? 500 : 204)(request, response);
     });
     await here.endpoint(target.port);
     await here.emit("invoice.paid");
     for (let count = 0; count < 40; count += 1) {
       await here.emit("invoice.created");
       await here.deliver();
-      here.clock.move(second);
+      here.clock.advance(second);
     }
     const refused = async () =>
       (await here.deliveries()).find(({ eventType }) => eventType === "invoice.paid");
     expect(await refused()).to.include({ status: "failed", attempts: 3, earlyAttempts: 0 });
     // Other events now and then: each ends a failure of 40 s, and not each sends the refused one again.
     for (let count = 0; count < 60; count += 1) {
-      here.clock.move(40 * second);
+      here.clock.advance(40 * second);
       await here.emit("invoice.created");
       await here.deliver();
     }
@@ -1213,10 +1208,10 @@ eachStore("webhook deliveries", (store) => {
     );
 
     isHanging = false;
-    here.clock.move(minute - 1);
+    here.clock.advance(minute - 1);
     await here.deliver();
     expect((await here.deliveries())[0]?.leaseToken).to.equal(claimed.leaseToken);
-    here.clock.move(1);
+    here.clock.advance(1);
     await here.deliver();
     const [delivered] = await here.deliveries();
     expect(delivered).to.include({ status: "succeeded", attempts: 1 });

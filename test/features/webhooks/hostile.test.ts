@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { webhookAttempts, webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { startPeer, startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
+import { startPeer, startReceiver, type Receiver } from "../../support/receiver.ts";
 import { send } from "../../support/app.ts";
 import { makeInstallation, type Installation } from "../../support/programs/program.ts";
 import { eachStore } from "../../support/store/stores.ts";

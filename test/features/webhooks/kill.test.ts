@@ -7,7 +7,7 @@ import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
-import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { compiledProgram } from "../../support/programs/built.ts";
 import { endWithThisProcess } from "../../support/programs/guard.ts";
 import { eachStore, testsAll } from "../../support/store/stores.ts";

@@ -6,12 +6,14 @@ import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import {
   approvedMerchant,
+  colleague,
   expectStatus,
+  keyOf,
   register,
   startApp,
+  type Merchant,
   type TestApp,
 } from "../../support/app.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
@@ -19,7 +21,7 @@ import { until } from "../../support/until.ts";
 eachStore("the webhooks API", (store) => {
   let app: TestApp;
   let receiver: Receiver;
-  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+  let merchant: Merchant;
   let path: string;
 
   before(async () => {
@@ -31,10 +33,10 @@ eachStore("the webhooks API", (store) => {
   });
   beforeEach(async () => {
     merchant = await approvedMerchant(app);
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
   after(async () => {
-    await receiver.stop();
+    await receiver.close();
     await app.stop();
   });
 
@@ -77,7 +79,7 @@ eachStore("the webhooks API", (store) => {
       expect(answer.status).to.equal(404);
     }
     const made = await create(body);
-    const foreign = `/v1/organizations/${other.organizationId}/webhook-endpoints/${String(made.body["id"])}`;
+    const foreign = `${other.path}/webhook-endpoints/${String(made.body["id"])}`;
     const stolen = await app.request("PATCH", foreign, { token: other.token, body: {} });
     expect(stolen.status).to.equal(404);
     const ended = await app.request("POST", `${foreign}/disable`, { token: other.token });
@@ -264,7 +266,7 @@ eachStore("the webhooks API", (store) => {
     const { id, secret } = made.body as { id: string; secret: string };
     // Deliveries of other tests may still arrive at the same receiver.
     const received = () =>
-      receiver.received.filter(
+      receiver.requests.filter(
         ({ body }) =>
           (JSON.parse(body) as { organizationId: string }).organizationId ===
           merchant.organizationId,

@@ -1,6 +1,6 @@
 // Refusals of webhook endpoints and replays, by name.
 import { expect } from "chai";
-import { approvedMerchant, startApp, type TestApp } from "../../support/app.ts";
+import { approvedMerchant, startApp, type Merchant, type TestApp } from "../../support/app.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
@@ -10,7 +10,7 @@ const endpointsMax = 10;
 anyStore("the webhooks API refuses", (store) => {
   let app: TestApp;
   let receiver: Receiver;
-  let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
+  let merchant: Merchant;
   let path: string;
 
   before(async () => {
@@ -23,10 +23,10 @@ anyStore("the webhooks API refuses", (store) => {
   beforeEach(async () => {
     receiver.answer(200);
     merchant = await approvedMerchant(app);
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
   after(async () => {
-    await receiver.stop();
+    await receiver.close();
     await app.stop();
   });
 
@@ -109,12 +109,7 @@ anyStore("the webhooks API refuses", (store) => {
   it("the replay of another organization's delivery, like a missing one", async () => {
     const { id } = await delivery(isOver);
     const other = await approvedMerchant(app);
-    const replay = (deliveryId: string) =>
-      app.request(
-        "POST",
-        `/v1/organizations/${other.organizationId}/webhook-deliveries/${deliveryId}/replay`,
-        { key: other.key },
-      );
+    const replay = (deliveryId: string) => other.post(`/webhook-deliveries/${deliveryId}/replay`);
     const [stolen, absent] = [await replay(id), await replay(`${id.slice(0, -4)}0000`)];
     expect(stolen.status).to.equal(404);
     expect(absent.status).to.equal(404);

@@ -7,15 +7,19 @@ import { hour, minute } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { expectProblem, pointersOf, withoutRequest } from "../../http/problem.ts";
-import { startReceiver as startRecorder, type Receiver } from "../../platform/outbound/receiver.ts";
-import { approvedMerchant, expectStatus, type Person } from "../../support/app.ts";
-import { colleague } from "../../support/roles-fixture.ts";
+import {
+  approvedMerchant,
+  colleague,
+  eachServed,
+  expectStatus,
+  type Person,
+} from "../../support/app.ts";
 import { dumpStore } from "../../support/store/dump.ts";
-import { eachServed } from "../../support/served.ts";
-import { startReceiver } from "../../support/receiver.ts";
+import { stillClock } from "../../support/clock.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
-import { install, movedClock, verified, type Installation } from "./sending.ts";
+import { install, verified, type Installation } from "./sending.ts";
 
 eachStore("the secret of a webhook endpoint", (store) => {
   let db: Database;
@@ -25,8 +29,8 @@ eachStore("the secret of a webhook endpoint", (store) => {
 
   beforeEach(async () => {
     db = await store.open();
-    here = await install(db, { clock: movedClock() });
-    target = await startRecorder();
+    here = await install(db, { clock: stillClock() });
+    target = await startReceiver();
     endpoint = await here.endpoint(target.port);
   });
   afterEach(async () => {
@@ -44,7 +48,7 @@ eachStore("the secret of a webhook endpoint", (store) => {
     await here.deliver();
     expect(target.requests).to.have.length(before + 1);
     const headers = target.requests[before]?.headers ?? {};
-    const text = target.requests[before]?.body.toString() ?? "";
+    const text = target.requests[before]?.body ?? "";
     const time = new Date(Number(headers["webhook-timestamp"]) * 1_000);
     return String(headers["webhook-signature"])
       .split(" ")
@@ -64,9 +68,9 @@ eachStore("the secret of a webhook endpoint", (store) => {
       .and.not.equal(endpoint.secret);
     expect(previousSecretExpiresAt).to.equal(here.clock.now() + 24 * hour);
     expect(await signers(endpoint.secret, secret)).to.deep.equal([secret, endpoint.secret]);
-    here.clock.move(24 * hour - 1);
+    here.clock.advance(24 * hour - 1);
     expect(await signers(endpoint.secret, secret)).to.deep.equal([secret, endpoint.secret]);
-    here.clock.move(1);
+    here.clock.advance(1);
     expect(await signers(endpoint.secret, secret)).to.deep.equal([secret]);
   });
 
@@ -75,7 +79,7 @@ eachStore("the secret of a webhook endpoint", (store) => {
     await here.emit("invoice.paid");
     await here.deliver();
     const [request] = target.requests;
-    const text = request?.body.toString() ?? "";
+    const text = request?.body ?? "";
     for (const either of [secret, endpoint.secret]) {
       new Webhook(either).verify(text, request?.headers as Record<string, string>);
     }
@@ -83,14 +87,14 @@ eachStore("the secret of a webhook endpoint", (store) => {
     expect(() =>
       new Webhook(other).verify(text, request?.headers as Record<string, string>),
     ).to.throw("No matching signature");
-    here.clock.move(minute);
+    here.clock.advance(minute);
     await here.emit("invoice.expired");
     await here.deliver();
     const later = target.requests.at(-1);
     if (later === undefined) throw new Error("nothing arrived");
     verified(later, secret);
     const now = later.headers as Record<string, string>;
-    expect(() => new Webhook(endpoint.secret).verify(later.body.toString(), now)).to.throw();
+    expect(() => new Webhook(endpoint.secret).verify(later.body, now)).to.throw();
   });
 
   it("ends at once without an overlap, and the older one does with a second rotation", async () => {
@@ -110,10 +114,10 @@ eachStore("the secret of a webhook endpoint", (store) => {
     const wipe = () => wipeOldSecrets(db, here.clock.now(), testContext);
     const { secret } = await rotate();
     const before = await find();
-    here.clock.move(24 * hour - 1);
+    here.clock.advance(24 * hour - 1);
     expect(await wipe()).to.equal(false);
     expect(await find()).to.deep.equal(before);
-    here.clock.move(1);
+    here.clock.advance(1);
     expect(await wipe()).to.equal(false);
     const wiped = { previousSecret: null, previousSecretUntil: null };
     expect(await find()).to.deep.equal({ ...before, ...wiped });
@@ -138,7 +142,7 @@ eachServed(
   (served) => {
     let merchant: Person & { readonly key: string };
     let stranger: Person & { readonly key: string };
-    let receiver: Awaited<ReturnType<typeof startReceiver>>;
+    let receiver: Receiver;
     let home: string;
 
     before(async () => {
@@ -147,9 +151,9 @@ eachServed(
     });
     beforeEach(async () => {
       merchant = await approvedMerchant(served.app);
-      home = `/v1/organizations/${merchant.organizationId}/webhook-endpoints`;
+      home = `${merchant.path}/webhook-endpoints`;
     });
-    after(() => receiver.stop());
+    after(() => receiver.close());
 
     async function create(body: object = {}): Promise<{ id: string; secret: string }> {
       const made = await expectStatus(
@@ -187,7 +191,7 @@ eachServed(
 
     it("of another organization cannot be seen, rotated or tested", async () => {
       const { id } = await create();
-      const theirs = `/v1/organizations/${stranger.organizationId}/webhook-endpoints`;
+      const theirs = `${stranger.path}/webhook-endpoints`;
       const ask = (what: string, of: string) =>
         what === ""
           ? served.app.request("GET", `${theirs}/${of}`, { key: stranger.key })
@@ -247,7 +251,7 @@ eachServed(
     it("is sent its own test event, signed and numbered, whatever its event types", async () => {
       const one = await create({ eventTypes: ["invoice.paid"] });
       await create();
-      const before = receiver.received.length;
+      const before = receiver.requests.length;
       const pings: string[] = [];
       for (const round of [1, 2]) {
         const sent = await post(`${home}/${one.id}/test`, merchant.key);
@@ -262,11 +266,11 @@ eachServed(
         pings.push(String(sent.body["eventId"]));
         await until(
           "the test",
-          () => receiver.received.length - before,
+          () => receiver.requests.length - before,
           (count) => count >= round,
         );
       }
-      const deliveries = `/v1/organizations/${merchant.organizationId}/webhook-deliveries`;
+      const deliveries = `${merchant.path}/webhook-deliveries`;
       await until(
         "the outcomes",
         () => served.app.request("GET", `${deliveries}?status=succeeded`, { key: merchant.key }),
@@ -280,7 +284,7 @@ eachServed(
       );
       const all = await served.app.request("GET", deliveries, { key: merchant.key });
       expect(all.body["data"]).to.have.length(2);
-      const messages = receiver.received
+      const messages = receiver.requests
         .slice(before)
         .map(({ headers, body }) =>
           new Webhook(one.secret).verify(body, headers as Record<string, string>),
@@ -292,7 +296,7 @@ eachServed(
       expect(messages[0]?.["data"]).to.include({ id: one.id, url: receiver.url });
       expect(JSON.stringify(messages)).not.to.include("secret");
       expect(
-        receiver.received.slice(before).map(({ headers }) => headers["webhook-id"]),
+        receiver.requests.slice(before).map(({ headers }) => headers["webhook-id"]),
       ).to.deep.equal(pings);
       const entries = await served.app.app.db.find(
         auditLogs,

@@ -11,7 +11,7 @@ import { fanOutEvents } from "../../../src/features/webhooks/delivery/fan-out.ts
 import type { DeliveryRow } from "../../../src/features/webhooks/delivery/store.ts";
 import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
-import { hour, type Instant } from "../../../src/kernel/clock.ts";
+import { hour } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { createJournal } from "../../../src/platform/journal.ts";
 import type { Config } from "../../../src/platform/config/config.ts";
@@ -24,31 +24,16 @@ import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
 import { createGuard, type Guard, type Resolve } from "../../../src/platform/outbound/guard.ts";
 import { createSender, type SenderLimits } from "../../../src/platform/outbound/sender.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import type { Received } from "../../platform/outbound/receiver.ts";
+import type { Received } from "../../support/receiver.ts";
 import { farLimits } from "../../platform/outbound/sending.ts";
+import { stillClock, type MovingClock } from "../../support/clock.ts";
 import { appOf } from "../../support/context.ts";
 import { addOrganization, enabledNetworks } from "../../support/merchants.ts";
 import { serverSecret as secret } from "../../support/secret.ts";
 import { testContext } from "../../support/store/stores.ts";
 
-/** A clock that stands until it is moved. */
-export interface MovedClock {
-  now(): Instant;
-  move(ms: number): void;
-}
-
-export function movedClock(start: Instant = Date.now()): MovedClock {
-  let now = start;
-  return {
-    now: () => now,
-    move(ms) {
-      now += ms;
-    },
-  };
-}
-
 export interface Installation {
-  readonly clock: MovedClock;
+  readonly clock: MovingClock;
   readonly app: App;
   readonly guard: Guard;
   readonly shop: Id<"organization">;
@@ -73,7 +58,7 @@ export interface Installation {
 
 export interface InstallationParts {
   readonly limits?: Partial<SenderLimits>;
-  readonly clock?: MovedClock;
+  readonly clock?: MovingClock;
   /** Requests a second for each endpoint; without a limit, unless told. */
   readonly perSecond?: number;
   /** An hour, unless told: then no receiver is slow, however slow the machine is. */
@@ -92,7 +77,7 @@ export interface InstallationParts {
 
 /** The webhook machinery on one store, driven by hand. */
 export async function install(db: Database, parts: InstallationParts = {}): Promise<Installation> {
-  const clock = parts.clock ?? movedClock();
+  const clock = parts.clock ?? stillClock();
   const ids = createIds(systemRandom);
   const journal = createJournal({ ids, wake: () => undefined });
   const guard = createGuard({
@@ -255,8 +240,8 @@ export function verified(request: Received, secret: string): Message {
     "webhook-timestamp": time,
     "webhook-signature": signature,
   } = request.headers as Record<string, string>;
-  const text = request.body.toString("utf8");
-  const expected = new Webhook(secret).sign(id ?? "", new Date(Number(time) * 1_000), text);
+  const { body } = request;
+  const expected = new Webhook(secret).sign(id ?? "", new Date(Number(time) * 1_000), body);
   expect(signature).to.equal(expected);
-  return JSON.parse(text) as Message;
+  return JSON.parse(body) as Message;
 }

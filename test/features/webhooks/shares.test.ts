@@ -10,7 +10,7 @@ import { createIds, type Id } from "../../../src/kernel/id.ts";
 import type { Database, Reader, Tx } from "../../../src/platform/database/database.ts";
 import type { SqlValue } from "../../../src/platform/database/schema/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
@@ -156,9 +156,9 @@ eachStore("the slots of webhooks", (store) => {
       tx.update(organizations, { status: "suspended" }, "WHERE id = $1", [greedy.id]),
     );
     await deliver(deliverer, other);
-    here.clock.move(40 * day);
+    here.clock.advance(40 * day);
     await deliver(deliverer, other);
-    here.clock.move(-40 * day);
+    here.clock.advance(-40 * day);
     await deliver(deliverer, other);
     expect(greedy.open()).to.equal(64);
     greedy.answer();

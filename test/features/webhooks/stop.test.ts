@@ -6,7 +6,7 @@ import { makeInstallation, type Installation } from "../../support/programs/prog
 import { anyStore } from "../../support/store/stores.ts";
 import { init, till } from "../../support/programs/till.ts";
 import { until } from "../../support/until.ts";
-import { startReceiver, type Receiver } from "../../platform/outbound/receiver.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
 
 const slowMs = 2_000;
 const dripMs = 100;

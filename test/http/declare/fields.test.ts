@@ -1,6 +1,11 @@
 import { expect } from "chai";
-import { approvedMerchant, register, type Person, type RequestOptions } from "../../support/app.ts";
-import { eachServed } from "../../support/served.ts";
+import {
+  approvedMerchant,
+  eachServed,
+  register,
+  type Person,
+  type RequestOptions,
+} from "../../support/app.ts";
 import { expectProblem, placeOf, pointersOf } from "../problem.ts";
 
 eachServed("the fields of a request", (served) => {
@@ -9,7 +14,7 @@ eachServed("the fields of a request", (served) => {
 
   before(async () => {
     person = await register(served.app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
 
   const patch = (options: RequestOptions) =>
@@ -282,14 +287,10 @@ eachServed("the fields of a request", (served) => {
 
   it("give an API key the same response as a session", async () => {
     const merchant = await approvedMerchant(served.app);
-    const answer = await served.app.request(
-      "PATCH",
-      `/v1/organizations/${merchant.organizationId}`,
-      {
-        key: merchant.key,
-        body: { name: null, x: 1 },
-      },
-    );
+    const answer = await served.app.request("PATCH", merchant.path, {
+      key: merchant.key,
+      body: { name: null, x: 1 },
+    });
     expect(pointersOf(answer)).to.deep.equal(["/name", "/x"]);
   });
 });

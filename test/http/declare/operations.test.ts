@@ -1,8 +1,12 @@
 import { expect } from "chai";
 import { allOperations } from "../../../src/features/index.ts";
-import { approvedMerchant, type Answer, type Person } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { anyServed } from "../../support/served.ts";
+import {
+  anyServed,
+  approvedMerchant,
+  platformAdmin,
+  type Answer,
+  type Person,
+} from "../../support/app.ts";
 import { testContext } from "../../support/store/stores.ts";
 import { isWrite, parametersOf, pathOf } from "./operations.ts";
 import { expectProblem, placeOf, withoutRequest } from "../problem.ts";

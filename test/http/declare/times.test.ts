@@ -2,9 +2,7 @@
 import { expect } from "chai";
 import { openApiDocument } from "../../../src/http/document/openapi.ts";
 import { allOperations } from "../../../src/features/index.ts";
-import type { Person } from "../../support/app.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { anyServed } from "../../support/served.ts";
+import { anyServed, platformAdmin, type Person } from "../../support/app.ts";
 import { pathOf } from "./operations.ts";
 import { pointersOf } from "../problem.ts";
 

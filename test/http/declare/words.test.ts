@@ -33,7 +33,7 @@ describe("the messages of the API", () => {
     const settings = { TILL_RATES: "on", TILL_RATES_FILE: ratesFile };
     app = await startApp({ settings, outside: { logger } });
     person = await register(app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
   after(async () => {
     await app.stop();
@@ -111,19 +111,15 @@ describe("the messages of the API", () => {
 
   it("are warnings without a stack in the log if a rule refuses temporarily", async () => {
     const merchant = await approvedMerchant(app);
-    const answer = await app.request(
-      "POST",
-      `/v1/organizations/${merchant.organizationId}/invoices`,
-      {
-        token: merchant.token,
-        body: {
-          amount: "100",
-          settlementCurrency: "JPY",
-          tokenSymbol: "USDT",
-          network: "sandbox",
-        },
+    const answer = await app.request("POST", `${merchant.path}/invoices`, {
+      token: merchant.token,
+      body: {
+        amount: "100",
+        settlementCurrency: "JPY",
+        tokenSymbol: "USDT",
+        network: "sandbox",
       },
-    );
+    });
     expectProblem(answer, 503, "rate_unavailable");
     const line = written.find((each) => each.includes("rate_unavailable")) ?? "{}";
     expect(JSON.parse(line)).to.include({ level: "warn", code: "rate_unavailable" });

@@ -4,8 +4,7 @@ import { expect } from "chai";
 import { allOperations } from "../../../src/features/index.ts";
 import { problemsOf } from "../../../src/http/declare/responses.ts";
 import { describeInBrowser } from "../../support/suites/describe-in-browser.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
-import { anyServed } from "../../support/served.ts";
+import { anyServed, startApp, type TestApp } from "../../support/app.ts";
 
 const prefix = "/some/shop/";
 /** The link of a page to its Markdown. */

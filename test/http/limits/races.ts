@@ -5,8 +5,14 @@ import { checkoutPageToken } from "../../../src/features/checkout/checkouts.ts";
 import { createPasswordReset } from "../../../src/features/auth/passwords.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import type { Id } from "../../../src/kernel/id.ts";
-import { expectStatus, legalFields, password, register, type Answer } from "../../support/app.ts";
-import { colleague } from "../../support/roles-fixture.ts";
+import {
+  colleague,
+  expectStatus,
+  legalFields,
+  password,
+  register,
+  type Answer,
+} from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { testContext } from "../../support/store/stores.ts";
 import type { Estate } from "../estate.ts";

@@ -5,9 +5,8 @@ import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
-import { register, type Person, type RequestOptions } from "../../support/app.ts";
+import { anyServed, register, type Person, type RequestOptions } from "../../support/app.ts";
 import { rawExchange } from "../../support/raw-http.ts";
-import { anyServed } from "../../support/served.ts";
 import { expectProblem, pointersOf } from "../problem.ts";
 import { cpuMs } from "../../support/cpu-time.ts";
 import { patienceMs } from "../../support/until.ts";
@@ -26,7 +25,7 @@ anyServed("the body of a request", (served) => {
 
   before(async () => {
     person = await register(served.app);
-    path = `/v1/organizations/${person.organizationId}`;
+    ({ path } = person);
   });
 
   const patch = (options: RequestOptions) =>

@@ -3,8 +3,7 @@ import { openApiDocument } from "../../../src/http/document/openapi.ts";
 import { PreconditionFailed } from "../../../src/http/declare/problems.ts";
 import { problemsOf } from "../../../src/http/declare/responses.ts";
 import { allOperations } from "../../../src/features/index.ts";
-import { approvedMerchant, type Person } from "../../support/app.ts";
-import { anyServed } from "../../support/served.ts";
+import { anyServed, approvedMerchant, type Person } from "../../support/app.ts";
 import { expectProblem } from "../problem.ts";
 
 anyServed("entity tags", (served) => {
@@ -13,7 +12,7 @@ anyServed("entity tags", (served) => {
 
   before(async () => {
     merchant = await approvedMerchant(served.app);
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
 
   const get = (headers: Record<string, string> = {}) =>

@@ -7,23 +7,22 @@ import {
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import {
   approvedMerchant,
-  movingClock,
+  eachServed,
   password,
   register,
   startApp,
   type Answer,
-  type Person,
+  type Merchant,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock } from "../../support/clock.ts";
 import { countRows, dumpStore } from "../../support/store/dump.ts";
 import { rawExchange } from "../../support/raw-http.ts";
-import { eachServed } from "../../support/served.ts";
 import type { WriteContext } from "../../../src/platform/database/database.ts";
 import { idempotencyKeys } from "../../../src/platform/idempotency.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { expectProblem } from "../problem.ts";
 
-type Merchant = Person & { readonly key: string };
 let made = 0;
 
 /** A key that no test has used. */
@@ -160,15 +159,11 @@ eachServed("a repeated request", (served) => {
       headers: { "Idempotency-Key": key },
     });
     expect(asUser.body["id"]).not.to.equal(mine.body["id"]);
-    const keyMade = await app.request(
-      "POST",
-      `/v1/organizations/${merchant.organizationId}/api-keys`,
-      {
-        key: merchant.key,
-        body: { name: "k", scopes: ["read"] },
-        headers: { "Idempotency-Key": key },
-      },
-    );
+    const keyMade = await app.request("POST", `${merchant.path}/api-keys`, {
+      key: merchant.key,
+      body: { name: "k", scopes: ["read"] },
+      headers: { "Idempotency-Key": key },
+    });
     expect(keyMade.status).to.equal(201);
   });
 
@@ -177,12 +172,12 @@ eachServed("a repeated request", (served) => {
     const person = await register(app);
     const key = freshKey();
     const submit = () =>
-      app.request("POST", `/v1/organizations/${person.organizationId}/kyb/submit`, {
+      app.request("POST", `${person.path}/kyb/submit`, {
         token: person.token,
         headers: { "Idempotency-Key": key },
       });
     expectProblem(await submit(), 422, "kyb_incomplete");
-    await app.request("PATCH", `/v1/organizations/${person.organizationId}`, {
+    await app.request("PATCH", person.path, {
       token: person.token,
       body: {
         legalName: "L",
@@ -254,7 +249,7 @@ eachServed("a repeated request", (served) => {
     const { app } = served;
     const key = "1";
     const create = (name = "sealed") =>
-      app.request("POST", `/v1/organizations/${merchant.organizationId}/api-keys`, {
+      app.request("POST", `${merchant.path}/api-keys`, {
         key: merchant.key,
         body: { name, scopes: ["read"] },
         headers: { "Idempotency-Key": key },
@@ -313,7 +308,7 @@ eachServed("a repeated request", (served) => {
 
   it("ignores the key if the method is idempotent anyway", async () => {
     const { app } = served;
-    const path = `/v1/organizations/${merchant.organizationId}`;
+    const { path } = merchant;
     const headers = { "Idempotency-Key": freshKey() };
     for (const name of ["One", "Two"]) {
       const answer = await app.request("PATCH", path, {
@@ -342,7 +337,7 @@ eachStore("stored responses", (store) => {
     const place = await store.place("migrated");
     const before = await start(place);
     const merchant = await approvedMerchant(before);
-    const path = `/v1/organizations/${merchant.organizationId}/api-keys`;
+    const path = `${merchant.path}/api-keys`;
     const [key, secretKey] = [freshKey(), freshKey()];
     const create = (app: TestApp) =>
       app.request("POST", path, {
@@ -385,7 +380,7 @@ eachStore("stored responses", (store) => {
     const [left, right] = [await start(place), await start(place)];
     for (let round = 0; round < 5; round += 1) {
       const person = await register(left);
-      const path = `/v1/organizations/${person.organizationId}`;
+      const { path } = person;
       await left.request("PATCH", path, {
         token: person.token,
         body: {

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { createIds } from "../../../src/kernel/id.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { approvedMerchant, register, type Person } from "../../support/app.ts";
+import { anyServed, approvedMerchant, register, type Person } from "../../support/app.ts";
 import { rawExchange } from "../../support/raw-http.ts";
-import { anyServed } from "../../support/served.ts";
 import { expectProblem, withoutRequest } from "../problem.ts";
 
 const requestIdPattern = /^req_[0-9a-z]{26}$/;
@@ -17,7 +16,7 @@ anyServed("the request pipeline", (served) => {
   before(async () => {
     merchant = await approvedMerchant(served.app);
     other = await register(served.app, "Bob");
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
 
   describe("request ids", () => {
@@ -246,7 +245,7 @@ anyServed("the request pipeline", (served) => {
 
     it("is hidden from API keys too", async () => {
       const { app } = served;
-      const foreign = await app.request("GET", `/v1/organizations/${other.organizationId}`, {
+      const foreign = await app.request("GET", other.path, {
         key: merchant.key,
       });
       const unknown = await app.request(
@@ -274,15 +273,14 @@ anyServed("the request pipeline", (served) => {
     it("has its objects hidden, even below the caller's own organization", async () => {
       const { app } = served;
       const keyOf = async (person: Person) => {
-        const made = await app.request(
-          "POST",
-          `/v1/organizations/${person.organizationId}/api-keys`,
-          { token: person.token, body: { name: "k", scopes: ["read"] } },
-        );
+        const made = await app.request("POST", `${person.path}/api-keys`, {
+          token: person.token,
+          body: { name: "k", scopes: ["read"] },
+        });
         return made.body["id"] as string;
       };
       const foreignKey = await keyOf(merchant);
-      const base = `/v1/organizations/${other.organizationId}/api-keys`;
+      const base = `${other.path}/api-keys`;
       const [foreign, unknown, junk] = await Promise.all(
         [foreignKey, ids.next("apiKey", Date.now()), "abc"].map((id) =>
           app.request("POST", `${base}/${id}/revoke`, { token: other.token }),

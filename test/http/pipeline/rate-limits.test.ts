@@ -40,7 +40,7 @@ anyStore("rate limits", (store) => {
   it("count a credential's requests, report the remaining ones, and refuse with the time to wait", async () => {
     const at = await start({ TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "8" });
     const merchant = await approvedMerchant(at);
-    const path = `/v1/organizations/${merchant.organizationId}`;
+    const { path } = merchant;
     for (let left = 7; left >= 0; left -= 1) {
       const answer = await at.request("GET", path, { key: merchant.key });
       expect(answer.status).to.equal(200);
@@ -95,7 +95,7 @@ anyStore("rate limits", (store) => {
   it("count batches of invoices apart from the credential's other requests", async () => {
     const at = await start({ TILL_RATE_LIMIT_SCALE: "0.04" });
     const merchant = await approvedMerchant(at);
-    const path = `/v1/organizations/${merchant.organizationId}`;
+    const { path } = merchant;
     const send = () =>
       at.request("POST", `${path}/invoices/batch`, {
         key: merchant.key,
@@ -110,7 +110,7 @@ anyStore("rate limits", (store) => {
   it("count and report refused requests too", async () => {
     const at = await start({ TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "20" });
     const person = await register(at);
-    const path = `/v1/organizations/${person.organizationId}`;
+    const { path } = person;
     const missing = await at.request("GET", `${path}x`, { token: person.token });
     expectProblem(missing, 404, "not_found");
     expect(missing.headers.get("RateLimit")).to.include("r=19");
@@ -175,7 +175,7 @@ anyStore("rate limits", (store) => {
       TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "1",
     });
     const person = await register(at);
-    const path = `/v1/organizations/${person.organizationId}`;
+    const { path } = person;
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => at.request("GET", path, { token: person.token })),
     );

@@ -2,10 +2,15 @@
 import { expect } from "chai";
 import { request, type IncomingMessage } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { approvedMerchant, expectStatus, password, type Person } from "../../support/app.ts";
+import {
+  anyServed,
+  approvedMerchant,
+  expectStatus,
+  password,
+  type Person,
+} from "../../support/app.ts";
 import { representResponses } from "../../../src/http/representation.ts";
 import { describedOperation, expectDeclared } from "../../support/declared.ts";
-import { anyServed } from "../../support/served.ts";
 
 const decoders = {
   br: (bytes: Buffer) => brotliDecompressSync(bytes).toString("utf8"),
@@ -33,7 +38,7 @@ anyServed(
 
     before(async () => {
       merchant = await approvedMerchant(served.app);
-      home = `/v1/organizations/${merchant.organizationId}`;
+      home = merchant.path;
       const { key } = merchant;
       for (let n = 0; n < 8; n += 1) {
         const body = { name: `Customer ${String(n)}`, metadata: { note: "x".repeat(200) } };
@@ -223,7 +228,7 @@ anyServed(
     });
 
     it("fail the check if they are undeclared or a required one is missing", () => {
-      const path = `/v1/organizations/${merchant.organizationId}`;
+      const { path } = merchant;
       const required = Object.fromEntries(namesOf("GET", path, 200).map((name) => [name, "x"]));
       const answer = (status: number, headers: Record<string, string>) => () => {
         expectDeclared("GET", path, { status, headers: new Headers(headers) });

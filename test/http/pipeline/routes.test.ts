@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { allOperations, features } from "../../../src/features/index.ts";
-import { approvedMerchant } from "../../support/app.ts";
+import { anyServed, approvedMerchant } from "../../support/app.ts";
 import { rawExchange } from "../../support/raw-http.ts";
-import { anyServed } from "../../support/served.ts";
 
 interface Route {
   readonly method: string;
@@ -19,7 +18,7 @@ anyServed("the routes of requests", (served) => {
   before(async () => {
     const merchant = await approvedMerchant(served.app);
     key = merchant.key;
-    path = `/v1/organizations/${merchant.organizationId}`;
+    ({ path } = merchant);
   });
 
   /** Returns the status of a request, with its header Allow or Location if it has one. */

@@ -195,5 +195,5 @@ try {
   }
 } finally {
   await postgres.stop();
-  await receiver.stop();
+  await receiver.close();
 }

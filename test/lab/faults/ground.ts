@@ -93,7 +93,7 @@ export async function openGround(
     logs: () => logFiles.slice(-2).map(endOf).join("\n"),
     async end() {
       await installation.remove();
-      await receiver.stop();
+      await receiver.close();
       await postgres?.stop();
       await rm(logFolder, { recursive: true, force: true });
     },

@@ -31,7 +31,7 @@ export async function provePausedServer(dialect: Dialect): Promise<void> {
     await load.stop();
     const faults = both.every(isAlive) ? [] : ["a server has ended"];
     const figures = await settle(ground, load);
-    const ids = ground.receiver.received.map(({ headers }) => headers["webhook-id"]);
+    const ids = ground.receiver.requests.map(({ headers }) => headers["webhook-id"]);
     const again = ids.length - new Set(ids).size;
     const notes = [`${String(ids.length)} webhooks`, `${String(again)} of them again`];
     report(ground, figures, { recovery, notes, faults });

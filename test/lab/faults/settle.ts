@@ -27,7 +27,7 @@ export interface Figures {
 /** The part of a ground that is settled. */
 interface SettledGround extends LoadGround {
   readonly shop: Pick<Ground["shop"], "path" | "key" | "installation">;
-  readonly receiver: Pick<Ground["receiver"], "received">;
+  readonly receiver: Pick<Ground["receiver"], "requests">;
   readonly openStore: Ground["openStore"];
 }
 
@@ -148,7 +148,7 @@ async function count({ receiver }: SettledGround, db: Database): Promise<Counted
     `SELECT COUNT(*) AS "count" FROM webhook_deliveries WHERE attempts = 0 AND due_at > $1`,
     [systemClock.now() + minute],
   );
-  const received = new Set(receiver.received.map(({ headers }) => headers["webhook-id"]));
+  const received = new Set(receiver.requests.map(({ headers }) => headers["webhook-id"]));
   return {
     transfers: transfers?.count ?? 0,
     credited: credited?.count ?? 0,

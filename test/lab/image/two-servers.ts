@@ -23,7 +23,7 @@ const database = `postgres://till@${address}:5432/till`;
 /** The time of the load around each event, in milliseconds. */
 const loadMs = Number(process.env["PROVE_SECONDS"] ?? "10") * 1_000;
 /** Webhooks are not part of this proof. */
-const receiver = { received: [] };
+const receiver = { requests: [] };
 
 /** The pod's nginx and PostgreSQL are Debian's, on the Dockerfile's own base. */
 const companions = (base: string) => `FROM ${base}

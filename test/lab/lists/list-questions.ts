@@ -1,15 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import {
   expectStatus,
-  movingClock,
+  keyOf,
+  platformKey,
   register,
   startApp,
   type Person,
   type TestApp,
 } from "../../support/app.ts";
+import { movingClock } from "../../support/clock.ts";
 import { day, toIso } from "../../../src/kernel/clock.ts";
-import { keyOf } from "../../support/roles-fixture.ts";
-import { platformKey } from "../../support/platform.ts";
 import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import {
   addUpSeeded,

@@ -6,7 +6,13 @@ import { join } from "node:path";
 import { networkKinds } from "../../../src/platform/chain/kinds.ts";
 import type { NetworkKind } from "../../../src/platform/chain/networks.ts";
 import { scriptChain, type ScriptedChain } from "../../features/payments/watcher/scripted-chain.ts";
-import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  startApp,
+  type Merchant,
+  type TestApp,
+} from "../../support/app.ts";
 import { anyStore, type TestStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -74,7 +80,7 @@ describe("a kind of network that is added", () => {
 function suite(store: TestStore): void {
   let app: TestApp;
   let folder: string;
-  let shop: Awaited<ReturnType<typeof approvedMerchant>>;
+  let shop: Merchant;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "till wood "));

@@ -16,6 +16,8 @@ import { jobs as jobTable } from "../../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { newIds } from "../../support/context.ts";
 import { movingClock, stillClock, type MovingClock } from "../../support/app.ts";
+import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
+import { movingClock, stillClock, type MovingClock } from "../../support/clock.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import type { SeenStatement } from "../../lab/lists/statements.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Resolve } from "../../../src/platform/outbound/guard.ts";
 import { expiredCertificate, receiverCertificate } from "./certificate.ts";
-import { startReceiver } from "./receiver.ts";
+import { startReceiver } from "../../support/receiver.ts";
 import { body, expectError, post, toLoopback, useSending } from "./sending.ts";
 
 describe("the sender of outbound requests", () => {
@@ -21,7 +21,7 @@ describe("the sender of outbound requests", () => {
         retryAfterMs: null,
       });
       expect(requests).to.have.length(1);
-      expect(requests[0]?.body.equals(body)).to.equal(true);
+      expect(requests[0]?.bytes.equals(body)).to.equal(true);
       expect(requests[0]).to.include({ method: "POST", path: "/in?a=1" });
       expect(requests[0]?.headers).to.include({
         host: `receiver.test:${String(port)}`,

@@ -8,7 +8,7 @@ import {
   type Sender,
   type SenderLimits,
 } from "../../../src/platform/outbound/sender.ts";
-import { startPeer, startReceiver, type Receiver, type Respond } from "./receiver.ts";
+import { startPeer, startReceiver, type Receiver, type Respond } from "../../support/receiver.ts";
 
 export const body = Buffer.from('{"type":"invoice.paid","data":{"memo":"✓ \\u0000"}}');
 

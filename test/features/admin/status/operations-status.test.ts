@@ -17,6 +17,8 @@ import { noRates } from "../../../../src/platform/rates/plan.ts";
 import { enabledNetworks } from "../../../support/merchants.ts";
 import { stillClock } from "../../../support/app.ts";
 import { appOf, newIds, testConfig } from "../../../support/context.ts";
+import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
+import { stillClock } from "../../../support/clock.ts";
 import { serverSecret } from "../../../support/secret.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../../../src/features/admin/status/stored-status.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { stillClock } from "../../../support/app.ts";
+import { stillClock } from "../../../support/clock.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);

@@ -8,13 +8,13 @@ import { events } from "../../../../src/platform/events/outbox.ts";
 import {
   approvedMerchant,
   expectStatus,
+  platformKey,
   register,
   startApp,
   type Answer,
   type TestApp,
 } from "../../../support/app.ts";
 import { countRows } from "../../../support/store/dump.ts";
-import { platformKey } from "../../../support/platform.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 
 type Body = Readonly<Record<string, unknown>>;

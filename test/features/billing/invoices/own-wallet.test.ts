@@ -6,9 +6,9 @@ import {
 } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { getAnyInvoice } from "../../../../src/features/invoices/invoices.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, merchantOf, keyOf, type Merchant } from "../../../support/app.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, type Estate } from "../billing-fleet.ts";
 
 eachStore("A platform invoice that is paid from a registered wallet", (store) => {
   let estate: Estate;
@@ -19,10 +19,9 @@ eachStore("A platform invoice that is paid from a registered wallet", (store) =>
   after(() => estate.stop());
 
   /** Registers a wallet of an organization, and returns its address. */
-  async function walletOf({ path, key }: Merchant, digit: string): Promise<string> {
+  async function walletOf(owner: Merchant, digit: string): Promise<string> {
     const address = `0x${digit.repeat(20)}`;
-    const body = { label: "Own", network: "sandbox", address };
-    await expectStatus(estate.app.request("POST", `${path}/wallets`, { key, body }), 201);
+    await owner.addWallet({ address });
     return address;
   }
 
@@ -41,14 +40,8 @@ eachStore("A platform invoice that is paid from a registered wallet", (store) =>
   }
 
   async function platform(): Promise<Merchant> {
-    const { admin } = estate;
-    const path = `/v1/organizations/${admin.organizationId}`;
-    const body = { name: "own", scopes: ["read", "write"] };
-    const made = await expectStatus(
-      estate.app.request("POST", `${path}/api-keys`, { token: admin.token, body }),
-      201,
-    );
-    return { ...admin, path, key: String(made.body["secret"]) };
+    const { app, admin } = estate;
+    return merchantOf(app, admin, await keyOf(app, admin, "read", "write"));
   }
 
   it("is paid by the wallet of the organization that it bills", async () => {
@@ -64,9 +57,7 @@ eachStore("A platform invoice that is paid from a registered wallet", (store) =>
     const from = await walletOf(owner, "b2");
     await expectStatus(estate.select(shop, "growth"), 200);
     expect(await payFrom(from, shop)).to.equal("open");
-    const inbox = `${owner.path}/transfers?status=unmatched`;
-    const { body } = await expectStatus(estate.app.request("GET", inbox, { key: owner.key }), 200);
-    const [waiting] = body["data"] as Record<string, unknown>[];
+    const [waiting] = await owner.list("/transfers?status=unmatched");
     expect(waiting).to.include({ waitingReason: "own_wallet" });
   });
 

@@ -3,12 +3,12 @@ import { receiveTarget } from "../../../../src/features/billing/invoices/receive
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import {
   expectStatus,
+  platformAdmin,
   register,
   startApp,
   type Person,
   type TestApp,
 } from "../../../support/app.ts";
-import { platformAdmin } from "../../../support/platform.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 
@@ -26,7 +26,7 @@ eachStore("the platform's receive wallet", (store) => {
   afterEach(() => app.stop());
 
   async function addWallet(owner: Person, xpub: string): Promise<string> {
-    const added = app.request("POST", `/v1/organizations/${owner.organizationId}/wallets`, {
+    const added = app.request("POST", `${owner.path}/wallets`, {
       token: owner.token,
       body: { label: "Till", network: "sandbox", xpub },
     });
@@ -103,7 +103,7 @@ eachStore("the platform's receive wallet", (store) => {
 
   const archive = (walletId: string) =>
     expectStatus(
-      app.request("POST", `/v1/organizations/${admin.organizationId}/wallets/${walletId}/archive`, {
+      app.request("POST", `${admin.path}/wallets/${walletId}/archive`, {
         token: admin.token,
       }),
       200,

@@ -11,9 +11,9 @@ import { readCollectionInvoices, receivedAt } from "../../../../src/features/bil
 import { adjustments, credits, platformInvoices } from "../../../../src/features/billing/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { Problem } from "../../../../src/kernel/errors.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Merchant } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";
 const seed = process.env["TILL_SEED"];

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { reorganizeSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Merchant } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { eventsOf, openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
+import { eventsOf, openEstate, type Estate } from "../billing-fleet.ts";
 
 eachStore("payments of platform invoices", (store) => {
   const it = takeTurns(store);

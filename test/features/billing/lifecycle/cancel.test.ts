@@ -7,7 +7,8 @@ import { billingChecks } from "../../../../src/features/billing/checks.ts";
 import { day } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
-import { eventsOf, openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
+import { eventsOf, openEstate, type Estate } from "../billing-fleet.ts";
+import type { Merchant } from "../../../support/app.ts";
 
 const operator = {
   actor: { type: "operator", id: null, label: "tests@localhost" },

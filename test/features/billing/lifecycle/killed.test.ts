@@ -3,9 +3,9 @@
 import { expect } from "chai";
 import { day } from "../../../../src/kernel/clock.ts";
 import type { StoreOptions } from "../../../../src/platform/database/open.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Merchant } from "../../../support/app.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import { openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, type Estate } from "../billing-fleet.ts";
 import { billInProcess, changePlanInProcess, type Ended } from "./processes.ts";
 
 const isWhole = process.env["TILL_PROVE"] === "1";

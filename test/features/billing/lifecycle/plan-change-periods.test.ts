@@ -10,17 +10,10 @@ import { billingState } from "../../../../src/features/billing/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import type { StoreOptions } from "../../../../src/platform/database/open.ts";
-import { expectStatus, startApp, type Answer } from "../../../support/app.ts";
+import { expectStatus, startApp, type Answer, type Merchant } from "../../../support/app.ts";
 import { dumpStore } from "../../../support/store/dump.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import {
-  eventsOf,
-  openEstate,
-  plansFile,
-  type Estate,
-  type Merchant,
-  type Shown,
-} from "../billing-fleet.ts";
+import { eventsOf, openEstate, plansFile, type Estate, type Shown } from "../billing-fleet.ts";
 import { withStatements } from "../statements.ts";
 
 const trialDays = 14;

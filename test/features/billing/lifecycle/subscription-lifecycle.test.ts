@@ -1,13 +1,21 @@
 import { expect } from "chai";
-import { getSandboxBill, payOnSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import { boundary } from "../../../../src/features/billing/periods.ts";
 import { toIso } from "../../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
-import { expectStatus, legalFields, register } from "../../../support/app.ts";
+import {
+  approve,
+  expectStatus,
+  legalFields,
+  register,
+  merchantOf,
+  keyOf,
+  order,
+  type Merchant,
+} from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { approve } from "../../../support/platform.ts";
+import { payInvoice } from "../../../support/sandbox.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
-import { eventsOf, openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+import { eventsOf, openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 import { cpuMs } from "../../../support/cpu-time.ts";
 
 const day = 86_400_000;
@@ -36,42 +44,23 @@ eachStore("the life of a subscription", (store) => {
       start,
     });
     shop = await join();
-    await expectStatus(
-      estate.app.request("POST", `${shop.path}/wallets`, {
-        key: shop.key,
-        body: { label: "Till", network: "sandbox", xpub: xpubs.second },
-      }),
-      201,
-    );
+    await shop.addWallet({ xpub: xpubs.second });
   });
   afterEach(() => estate.stop());
 
   /** Registers a merchant, has it approved and creates a key, each through its API operation. */
   async function join(): Promise<Merchant> {
     const person = await register(estate.app);
-    const path = `/v1/organizations/${person.organizationId}`;
+    const { path } = person;
     const { token } = person;
     await expectStatus(estate.app.request("PATCH", path, { token, body: legalFields }), 200);
     await expectStatus(estate.app.request("POST", `${path}/kyb/submit`, { token }), 200);
     await approve(estate.app, estate.platformKey, person.organizationId);
-    const made = estate.app.request("POST", `${path}/api-keys`, {
-      token,
-      body: { name: "shop", scopes: ["read", "write"] },
-    });
-    return { ...person, path, key: (await expectStatus(made, 201)).body["secret"] as string };
+    return merchantOf(estate.app, person, await keyOf(estate.app, person, "read", "write"));
   }
 
   const issue = () =>
-    estate.app.request("POST", `${shop.path}/invoices`, {
-      key: shop.key,
-      body: {
-        amount: "5",
-        settlementCurrency: "USD",
-        tokenSymbol: "USDT",
-        network: "sandbox",
-        expiresInSeconds: 2_592_000,
-      },
-    });
+    shop.post("/invoices", { ...order, amount: "5", expiresInSeconds: 2_592_000 });
 
   it("leads from a trial through debt and suspension back to active by payment", async () => {
     const refused = await issue();
@@ -102,17 +91,9 @@ eachStore("the life of a subscription", (store) => {
       estate.app.request("GET", `/v1/checkout/${String(opened.body["checkoutId"])}`),
       200,
     );
-    await payOnSandbox(
-      estate.app.app,
-      { actor: { type: "system", id: null, label: "payer" }, requestId: null, ip: null },
-      openId,
-      (await getSandboxBill(estate.app.app, openId)).remaining,
-    );
+    await payInvoice(estate.app, openId);
     await estate.mine(4);
-    const settled = await estate.app.request("GET", `${shop.path}/invoices/${openId}`, {
-      key: shop.key,
-    });
-    expect(settled.body["status"]).to.equal("paid");
+    expect((await shop.get(`/invoices/${openId}`))["status"]).to.equal("paid");
 
     await estate.pay(first?.id ?? "");
     const again = await estate.subscription(shop);

@@ -10,10 +10,10 @@ import {
 import { wallets } from "../../../../src/features/wallets/table.ts";
 import { subscriptions, type SubscriptionRow } from "../../../../src/features/billing/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Merchant } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { withStatements } from "../statements.ts";
-import { eventsOf, openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
+import { eventsOf, openEstate, type Estate } from "../billing-fleet.ts";
 
 eachStore("the billing run", (store) => {
   const it = takeTurns(store);

@@ -4,12 +4,12 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import {
   approvedMerchant,
   expectStatus,
+  platformKey,
   register,
   startApp,
   type Person,
   type TestApp,
 } from "../../../support/app.ts";
-import { platformKey } from "../../../support/platform.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 import { addInvoice } from "../balances/balance-fixture.ts";
 

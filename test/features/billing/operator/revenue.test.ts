@@ -1,9 +1,9 @@
 // The platform's own revenue: recurring from subscriptions, and received for platform invoices.
 import { expect } from "chai";
 import { reorganizeSandbox } from "../../../../src/features/payments/sandbox/sandbox.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Merchant } from "../../../support/app.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -18,17 +18,12 @@ import { networkState } from "../../../../src/platform/chain/state/network-state
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import type { Progress } from "../../../../src/platform/progress.ts";
 import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
-import { expectStatus, stillClock } from "../../../support/app.ts";
+import { expectStatus, type Merchant } from "../../../support/app.ts";
+import { stillClock } from "../../../support/clock.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { dumpStore } from "../../../support/store/dump.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import {
-  lastOfJanuary,
-  openEstate,
-  plansFile,
-  type Estate,
-  type Merchant,
-} from "../billing-fleet.ts";
+import { lastOfJanuary, openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 
 const months = 2;
 const file = plansFile({
@@ -121,23 +116,8 @@ eachStore("a rehearsal of billing", (store) => {
     await expectStatus(estate.change(changing, "yearly"), 200);
     const busy = await subscriber("plain");
     await payOpen(busy);
-    await expectStatus(
-      estate.app.request("POST", `${busy.path}/wallets`, {
-        key: busy.key,
-        body: { label: "Till", network: "sandbox", xpub: xpubOf(1) },
-      }),
-      201,
-    );
-    const body = { amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT" };
-    for (let made = 0; made < 4; made += 1) {
-      await expectStatus(
-        estate.app.request("POST", `${busy.path}/invoices`, {
-          key: busy.key,
-          body: { ...body, network: "sandbox" },
-        }),
-        201,
-      );
-    }
+    await busy.addWallet({ xpub: xpubOf(1) });
+    for (let made = 0; made < 4; made += 1) await busy.issue({ amount: "5" });
     const free = await subscriber("free");
     await estate.live(1);
     expect((await estate.subscription(late)).status).to.not.equal("active");

@@ -7,10 +7,10 @@ import { subscriptions } from "../../../../src/features/billing/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { Problem } from "../../../../src/kernel/errors.ts";
 import type { Tx } from "../../../../src/platform/database/database.ts";
-import { expectStatus, type Answer } from "../../../support/app.ts";
+import { expectStatus, type Answer, type Merchant } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 
 const file = plansFile({
   closed: { price: "5.00", includedInvoices: 6 },
@@ -37,19 +37,16 @@ eachStore("the gates on issuing", (store) => {
   });
   after(() => estate.stop());
 
-  const post = (path: string, body?: object): Promise<Answer> =>
-    estate.app.request("POST", `${shop.path}${path}`, { key: shop.key, ...(body && { body }) });
   const patch = (path: string, body: object) =>
     estate.app.request("PATCH", `${shop.path}${path}`, { key: shop.key, body });
 
   async function begin(plan: string): Promise<void> {
     shop = await estate.merchant();
     made += 1;
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubOf(made) };
-    await expectStatus(post("/wallets", wallet), 201);
+    await shop.addWallet({ xpub: xpubOf(made) });
     await expectStatus(estate.select(shop, plan), 200);
   }
-  const issue = () => post("/invoices", asked);
+  const issue = () => shop.post("/invoices", asked);
   async function issued(): Promise<number> {
     const [row] = await estate.db.all<{ count: number }>(
       'SELECT COUNT(*) AS "count" FROM invoices WHERE organization_id = $1 AND issued_at IS NOT NULL',
@@ -67,7 +64,7 @@ eachStore("the gates on issuing", (store) => {
       for (let count = 0; count < 4; count += 1) await expectStatus(issue(), 201);
       const drafts = await Promise.all(
         Array.from({ length: 6 }, () =>
-          expectStatus(post("/invoices", { ...asked, draft: true }), 201),
+          expectStatus(shop.post("/invoices", { ...asked, draft: true }), 201),
         ),
       );
       const answers = await Promise.all([
@@ -105,7 +102,7 @@ eachStore("the gates on issuing", (store) => {
             externalId: `${String(turn)}-${String(place)}`,
             draft: place === 1,
           }));
-          return expectStatus(post("/invoices/batch", { invoices }), 200);
+          return expectStatus(shop.post("/invoices/batch", { invoices }), 200);
         }),
       );
       const results = batches.flatMap(
@@ -203,9 +200,8 @@ eachStore("the gates on issuing", (store) => {
     async () => {
       await begin("closed");
       made += 1;
-      const wallet = { label: "Gone", network: "sandbox", xpub: xpubOf(made) };
-      const { body } = await expectStatus(post("/wallets", wallet), 201);
-      const walletId = String(body["id"]) as Id<"wallet">;
+      const { id } = await shop.addWallet({ label: "Gone", xpub: xpubOf(made) });
+      const walletId = String(id) as Id<"wallet">;
       const items = Array.from({ length: 9 }, (_, place) => {
         const externalId = String(place);
         return { externalId, input: { ...asked, externalId, ...(place < 2 && { walletId }) } };

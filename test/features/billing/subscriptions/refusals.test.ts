@@ -3,11 +3,16 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { expectStatus, type Answer, type RequestOptions } from "../../../support/app.ts";
+import {
+  expectStatus,
+  type Answer,
+  type Merchant,
+  type RequestOptions,
+} from "../../../support/app.ts";
 import { describedOperation } from "../../../support/declared.ts";
 import { dumpStore } from "../../../support/store/dump.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

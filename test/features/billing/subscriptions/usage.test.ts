@@ -2,7 +2,6 @@
 import { expect } from "chai";
 import {
   mineBlocks,
-  payOnSandbox,
   reorganizeSandbox,
 } from "../../../../src/features/payments/sandbox/sandbox.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -10,10 +9,12 @@ import { watchUsage } from "../../../../src/features/billing/subscriptions/usage
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import { createRelay, events } from "../../../../src/platform/events/outbox.ts";
 import { rollUpAll } from "../../../../src/features/usage/roll-up.ts";
-import { expectStatus, stillClock, type Answer } from "../../../support/app.ts";
+import { expectStatus, order, type Merchant } from "../../../support/app.ts";
+import { stillClock } from "../../../support/clock.ts";
 import { xpubs } from "../../../support/merchants.ts";
+import { payInvoice } from "../../../support/sandbox.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, plansFile, type Estate } from "../billing-fleet.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -38,31 +39,19 @@ eachStore("the usage of a plan", (store) => {
       clock: stillClock(start),
     });
     shop = await estate.merchant();
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.second };
-    await expectStatus(post("/wallets", wallet), 201);
+    await shop.addWallet({ xpub: xpubs.second });
   });
   afterEach(() => estate.stop());
 
-  const post = (path: string, body?: object): Promise<Answer> =>
-    estate.app.request("POST", `${shop.path}${path}`, { key: shop.key, ...(body && { body }) });
-  const issue = (more: object = {}) =>
-    post("/invoices", {
-      amount: "5",
-      settlementCurrency: "USD",
-      tokenSymbol: "USDT",
-      network: "sandbox",
-      ...more,
-    });
+  const issue = (more: object = {}) => shop.post("/invoices", { ...order, amount: "5", ...more });
   async function issued(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let made = 0; made < count; made += 1) {
-      ids.push(String((await expectStatus(issue(), 201)).body["id"]));
+      ids.push(String((await shop.issue({ amount: "5" }))["id"]));
     }
     return ids;
   }
-  const usage = async (): Promise<Body> =>
-    (await expectStatus(estate.app.request("GET", `${shop.path}/usage`, { key: shop.key }), 200))
-      .body;
+  const usage = () => shop.get("/usage");
   const endOfPeriod = async () =>
     Date.parse((await estate.subscription(shop)).currentPeriodEnd) - estate.clock.now();
 
@@ -92,7 +81,7 @@ eachStore("the usage of a plan", (store) => {
       tokenSymbol: "USDT",
       network: "sandbox",
     };
-    return `/link/${String((await expectStatus(post("/payment-links", terms), 201)).body["id"])}`;
+    return `/link/${String((await expectStatus(shop.post("/payment-links", terms), 201)).body["id"])}`;
   }
   /** Sends the form of a link as a stranger. Returns the id of the checkout; null if it is refused. */
   async function startAt(link: string): Promise<string | null> {
@@ -110,7 +99,7 @@ eachStore("the usage of a plan", (store) => {
   }
   async function payStarted(checkoutId: string | null | undefined): Promise<Id<"invoice">> {
     const id = await invoiceOf(checkoutId);
-    await payOnSandbox(estate.app.app, testContext, id, 5_000_000n);
+    await payInvoice(estate.app, id, 5_000_000n);
     await estate.mine(4);
     return id;
   }
@@ -134,7 +123,7 @@ eachStore("the usage of a plan", (store) => {
       { key: shop.key, body: { status: "open" } },
     );
     await expectStatus(opened, 200);
-    await expectStatus(post(`/invoices/${String(first)}/cancel`), 200);
+    await expectStatus(shop.post(`/invoices/${String(first)}/cancel`), 200);
     expect(await usage()).to.include({
       plan: "shop",
       invoicesIncluded: 5,
@@ -283,10 +272,10 @@ eachStore("the usage of a plan", (store) => {
     const link = await newLink();
     const half = await invoiceOf(await startAt(link));
     const whole = await invoiceOf(await startAt(link));
-    await payOnSandbox(estate.app.app, testContext, half, 1_000_000n);
+    await payInvoice(estate.app, half, 1_000_000n);
     await estate.mine(4);
-    await payOnSandbox(estate.app.app, testContext, half, 4_000_000n);
-    await payOnSandbox(estate.app.app, testContext, whole, 5_000_000n);
+    await payInvoice(estate.app, half, 4_000_000n);
+    await payInvoice(estate.app, whole, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCounted: 2, overageAmount: "0.00" });
     await issued(1);
@@ -296,7 +285,7 @@ eachStore("the usage of a plan", (store) => {
     const late = await invoiceOf(await startAt(link));
     expect(usageLine(await bill())).to.include({ quantity: 1, amount: "1.25" });
     // Late money counts in the period in which it is seen.
-    await payOnSandbox(estate.app.app, testContext, late, 5_000_000n);
+    await payInvoice(estate.app, late, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCreated: 0, invoicesCounted: 1 });
   });
@@ -305,7 +294,7 @@ eachStore("the usage of a plan", (store) => {
     await begin("closed");
     const link = await newLink();
     const first = await invoiceOf(await startAt(link));
-    await payOnSandbox(estate.app.app, testContext, first, 5_000_000n);
+    await payInvoice(estate.app, first, 5_000_000n);
     await estate.mine(1);
     expect(await usage()).to.include({ invoicesCounted: 1 });
     await reorganizeSandbox(estate.app.app, testContext, first, { drop: true });
@@ -313,7 +302,7 @@ eachStore("the usage of a plan", (store) => {
     expect(await usage()).to.include({ invoicesCounted: 0 });
     await issued(2);
     expect((await issue()).body["code"]).to.equal("plan_limit_reached");
-    await payOnSandbox(estate.app.app, testContext, first, 5_000_000n);
+    await payInvoice(estate.app, first, 5_000_000n);
     await estate.mine(4);
     expect(await usage()).to.include({ invoicesCounted: 3 });
   });
@@ -325,7 +314,7 @@ eachStore("the usage of a plan", (store) => {
     await estate.keepAwake();
     await estate.mine();
     const second = await invoiceOf(await startAt(link));
-    await payOnSandbox(estate.app.app, testContext, second, 5_000_000n);
+    await payInvoice(estate.app, second, 5_000_000n);
     await estate.mine(1);
     expect(await usage()).to.include({ invoicesCounted: 1 });
     estate.clock.advance(61_000);
@@ -335,7 +324,7 @@ eachStore("the usage of a plan", (store) => {
     expect(await usage()).to.include({ invoicesCounted: 0 });
     await reorganizeSandbox(estate.app.app, testContext, second, { drop: true });
     await estate.mine(2);
-    await payOnSandbox(estate.app.app, testContext, second, 5_000_000n);
+    await payInvoice(estate.app, second, 5_000_000n);
     await estate.mine(4);
     // It counted in the period that was billed, and no second time.
     expect(await usage()).to.include({ invoicesCounted: 0 });
@@ -346,7 +335,7 @@ eachStore("the usage of a plan", (store) => {
     const link = await newLink();
     const started = await Promise.all(Array.from({ length: 32 }, () => startAt(link)));
     const ids = await Promise.all(started.map(invoiceOf));
-    for (const id of ids) await payOnSandbox(estate.app.app, testContext, id, 5_000_000n);
+    for (const id of ids) await payInvoice(estate.app, id, 5_000_000n);
     await mineBlocks(estate.app.app, testContext, 4);
     const answers = await Promise.all([
       estate.look(),

@@ -45,7 +45,7 @@ describeOnAnvil("on a real chain", () => {
         });
         after(async () => {
           await app.stop();
-          await receiver.stop();
+          await receiver.close();
           await lab.stop();
         });
 

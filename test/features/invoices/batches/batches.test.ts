@@ -1,12 +1,17 @@
 // Batches of invoices over HTTP: every invoice has its own result, and a batch can be repeated.
 import { expect } from "chai";
 import { waitingMax } from "../../../../src/features/invoices/batches/batch.ts";
-import { approvedMerchant, expectStatus, register, type Answer } from "../../../support/app.ts";
-import { keyOf } from "../../../support/roles-fixture.ts";
-import { eachServed } from "../../../support/served.ts";
+import {
+  approvedMerchant,
+  eachServed,
+  expectStatus,
+  keyOf,
+  register,
+  type Answer,
+  type Merchant,
+} from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { takeTurns, testContext } from "../../../support/store/stores.ts";
-import { until } from "../../../support/until.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
 const callers = 64;
@@ -23,8 +28,6 @@ interface Result {
     readonly errors: readonly { readonly pointer: string }[];
   } | null;
 }
-
-type Merchant = Awaited<ReturnType<typeof approvedMerchant>>;
 
 let made = 0;
 const order = (externalId: string, more: object = {}) => ({
@@ -44,24 +47,14 @@ eachServed("batches of invoices", (served) => {
 
   beforeEach(async () => {
     shop = await approvedMerchant(served.app);
-    path = `/v1/organizations/${shop.organizationId}`;
+    ({ path } = shop);
     made += 1;
     const address = `0x${made.toString(16).padStart(40, "b")}`;
-    const wallet = { label: "Till", network: "sandbox", address };
-    const added = await expectStatus(
-      served.app.request("POST", `${path}/wallets`, { key: shop.key, body: wallet }),
-      201,
-    );
-    ownWallet = String(added.body["id"]);
-    await until(
-      "a scanned network",
-      () => create(order("scanned", { draft: false })),
-      ({ status }) => status === 201,
-    );
+    ownWallet = String((await shop.addWallet({ address }))["id"]);
+    await shop.issue(order("scanned", { draft: false }));
   });
 
-  const create = (body: object): Promise<Answer> =>
-    served.app.request("POST", `${path}/invoices`, { key: shop.key, body });
+  const create = (body: object): Promise<Answer> => shop.post("/invoices", body);
   const post = (invoices: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     served.app.request("POST", `${path}/invoices/batch`, {
       key: shop.key,
@@ -210,7 +203,7 @@ eachServed("batches of invoices", (served) => {
 
   it("answer every invoice of an unapproved organization with the reason, except drafts", async () => {
     const person = await register(served.app);
-    const target = `/v1/organizations/${person.organizationId}/invoices/batch`;
+    const target = `${person.path}/invoices/batch`;
     const body = { invoices: [order("a"), order("b", { draft: true }), order("c")] };
     const answer = await served.app.request("POST", target, { token: person.token, body });
     const results = answer.body["results"] as Result[];
@@ -285,10 +278,7 @@ eachServed("batches of invoices", (served) => {
     const others = await approvedMerchant(served.app);
     const answers = await Promise.all([
       ...Array.from({ length: 64 }, (_, place) => post(orders(1, `crowd-${String(place)}`))),
-      served.app.request("POST", `/v1/organizations/${others.organizationId}/invoices/batch`, {
-        key: others.key,
-        body: { invoices: [order("a", { draft: true })] },
-      }),
+      others.post("/invoices/batch", { invoices: [order("a", { draft: true })] }),
     ]);
     expect(answers.pop()).to.have.property("status", 200);
     const refused = answers.filter(({ status }) => status === 429);
@@ -339,15 +329,11 @@ eachServed("batches of invoices", (served) => {
   it.onBoth(
     "take the last addresses of an extended key, and the amounts of another wallet for the rest",
     async () => {
-      const wallet = { label: "Key", network: "sandbox", xpub: xpubs.first };
-      const added = await expectStatus(
-        served.app.request("POST", `${path}/wallets`, { key: shop.key, body: wallet }),
-        201,
-      );
+      const { id: walletId } = await shop.addWallet({ xpub: xpubs.first });
       await expectStatus(
         served.app.request("PUT", `${path}/default-wallets/sandbox`, {
           token: shop.token,
-          body: { walletId: added.body["id"], reserveWalletIds: [ownWallet] },
+          body: { walletId, reserveWalletIds: [ownWallet] },
         }),
         200,
       );
@@ -361,10 +347,10 @@ eachServed("batches of invoices", (served) => {
       const results = await batch(orders(5));
       expect(outcomes(results)).to.deep.equal(Array<string>(5).fill("created"));
       const invoices = results.map(({ invoice }) => invoice ?? {});
-      const isAtKey = ({ walletId }: Record<string, unknown>) => walletId === added.body["id"];
+      const isAtKey = (invoice: Record<string, unknown>) => invoice["walletId"] === walletId;
       expect(invoices.map(isAtKey)).to.deep.equal([true, true, false, false, false]);
       expect(new Set(invoices.map(({ walletAddress }) => walletAddress)).size).to.equal(3);
-      const atKey = { walletId: added.body["id"] };
+      const atKey = { walletId };
       expect(outcomes(await batch(orders(2, "late", atKey)))).to.deep.equal([
         ...["wallet_capacity_exhausted", "wallet_capacity_exhausted"],
       ]);

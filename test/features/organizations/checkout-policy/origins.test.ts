@@ -1,16 +1,13 @@
 import { expect } from "chai";
-import { approvedMerchant, type Person } from "../../../support/app.ts";
+import { anyServed, approvedMerchant, order, type Merchant } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
-import { anyServed } from "../../../support/served.ts";
 import { expectProblem } from "../../../http/problem.ts";
 
 const shop = "https://shop.example";
 
 anyServed("the allowed origins of an organization", (served) => {
-  type Merchant = Person & { readonly key: string };
-  const pathOf = (person: Person) => `/v1/organizations/${person.organizationId}`;
-  const allow = (person: Person, allowedOrigins: unknown) =>
-    served.app.request("PATCH", pathOf(person), {
+  const allow = (person: Merchant, allowedOrigins: unknown) =>
+    served.app.request("PATCH", person.path, {
       token: person.token,
       body: { allowedOrigins },
     });
@@ -20,22 +17,12 @@ anyServed("the allowed origins of an organization", (served) => {
   async function merchant(): Promise<Merchant> {
     const person = await approvedMerchant(served.app);
     merchants += 1;
-    const body = { label: "Till", network: "sandbox", xpub: xpubOf(merchants) };
-    await served.app.request("POST", `${pathOf(person)}/wallets`, { key: person.key, body });
+    await person.addWallet({ xpub: xpubOf(merchants) });
     return person;
   }
 
   const issue = (person: Merchant, redirectUrl?: string) =>
-    served.app.request("POST", `${pathOf(person)}/invoices`, {
-      key: person.key,
-      body: {
-        amount: "25",
-        settlementCurrency: "USD",
-        tokenSymbol: "USDT",
-        network: "sandbox",
-        ...(redirectUrl === undefined ? {} : { redirectUrl }),
-      },
-    });
+    person.post("/invoices", { ...order, redirectUrl });
 
   it("are kept in their usual notation, without duplicates, and can be emptied", async () => {
     const person = await merchant();
@@ -82,7 +69,7 @@ anyServed("the allowed origins of an organization", (served) => {
     }
     const many = Array.from({ length: 21 }, (_, place) => `https://s${String(place)}.example`);
     expect((await allow(person, many)).status).to.equal(400);
-    const { body } = await served.app.request("GET", pathOf(person), { token: person.token });
+    const { body } = await served.app.request("GET", person.path, { token: person.token });
     expect(body["allowedOrigins"]).to.deep.equal([shop]);
   });
 
@@ -132,7 +119,7 @@ anyServed("the allowed origins of an organization", (served) => {
         expect(refused.headers.get("access-control-allow-origin"), other).to.equal(null);
       }
     }
-    for (const path of [pathOf(person), "/v1/checkout/chk_00000000000000000000000000"]) {
+    for (const path of [person.path, "/v1/checkout/chk_00000000000000000000000000"]) {
       const answer = await read(path, shop);
       expect(answer.headers.get("access-control-allow-origin"), path).to.equal(null);
     }

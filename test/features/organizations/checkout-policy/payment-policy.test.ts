@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { lateWindowDays } from "../../../../src/features/organizations/rules.ts";
-import { expectStatus, register, type Person } from "../../../support/app.ts";
+import { anyServed, expectStatus, register, type Person } from "../../../support/app.ts";
 import { expectProblem, pointersOf } from "../../../http/problem.ts";
-import { anyServed } from "../../../support/served.ts";
 
 anyServed("the payment policy of an organization", (served) => {
   let person: Person;
@@ -11,7 +10,7 @@ anyServed("the payment policy of an organization", (served) => {
   });
 
   const ask = (method: string, body?: object, headers: Record<string, string> = {}) =>
-    served.app.request(method, `/v1/organizations/${person.organizationId}/payment-policy`, {
+    served.app.request(method, `${person.path}/payment-policy`, {
       token: person.token,
       ...(body === undefined ? {} : { body }),
       headers,
