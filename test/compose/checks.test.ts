@@ -10,7 +10,7 @@ import { auditKey } from "../support/secret.ts";
 import { sealAll } from "../../src/platform/audit/head.ts";
 import type { Reader, Tx } from "../../src/platform/database/database.ts";
 import { openMarket } from "../features/payments/ledger/paid-invoice-fixture.ts";
-import { scriptChain } from "../features/payments/watcher/scripted-chain.ts";
+import { makeFakeChain } from "../support/chain/fake-chain.ts";
 import { xpubs } from "../support/merchants.ts";
 import { openShop } from "../support/invoice-services-fixture.ts";
 import { eachStore, testContext, whileBroken, type TestStore } from "../support/store/stores.ts";
@@ -24,7 +24,7 @@ async function openHouse(store: TestStore) {
   const db = await store.open();
   const shop = await openShop(db, "ethereum");
   const startAt = shop.now() - 200 * blockMs;
-  const chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
+  const chain = makeFakeChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
   chain.mine([], 199);
   const market = openMarket(shop, "ethereum", chain.client);
   await market.look();

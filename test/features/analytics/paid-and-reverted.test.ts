@@ -17,19 +17,19 @@ import { xpubs } from "../../support/merchants.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { openMarket, type Market } from "../payments/ledger/paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "../payments/watcher/scripted-chain.ts";
+import { makeFakeChain, type FakeChain } from "../../support/chain/fake-chain.ts";
 
 const blockMs = 12 * second;
 const required = 12;
 
 eachStore("Figures of a shop", (store) => {
   let shop: Shop;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   let market: Market;
   beforeEach(async () => {
     shop = await openShop(await store.open(), "ethereum");
     const startAt = shop.now() - 200 * blockMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 60, chainId: 1 });
+    chain = makeFakeChain({ startAt, blockMs, finalityLag: 60, chainId: 1 });
     chain.mine([], 199);
     market = openMarket(shop, "ethereum", chain.client);
     await market.look();

@@ -11,7 +11,7 @@ import { xpubs } from "../../support/merchants.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { openMarket, type Market } from "./ledger/paid-invoice-fixture.ts";
-import { addressOf, scriptChain, type ScriptedChain } from "./watcher/scripted-chain.ts";
+import { addressOf, makeFakeChain, type FakeChain } from "../../support/chain/fake-chain.ts";
 
 const blockMs = 12 * second;
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -26,12 +26,12 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 eachStore("Known failures of other systems:", (store) => {
   const it = takeTurns(store);
   let shop: Shop;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   let market: Market;
   beforeEach(async () => {
     shop = await openShop(await store.open(), "ethereum");
     const startAt = shop.now() - 200 * blockMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
+    chain = makeFakeChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
     chain.mine([], 199);
     market = openMarket(shop, "ethereum", chain.client);
     await market.look();
@@ -53,7 +53,7 @@ eachStore("Known failures of other systems:", (store) => {
     to: to(invoice),
     amount: units(amount),
   });
-  async function mine(...logs: Parameters<ScriptedChain["mine"]>[0] & object): Promise<void> {
+  async function mine(...logs: Parameters<FakeChain["mine"]>[0] & object): Promise<void> {
     chain.mine(logs);
     shop.advance(blockMs);
     await market.look();

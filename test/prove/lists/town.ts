@@ -6,11 +6,7 @@ import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts
 import type { Database } from "../../../src/platform/database/database.ts";
 import type { RowOf } from "../../../src/platform/database/schema/table.ts";
 import { openMarket } from "../../features/payments/ledger/paid-invoice-fixture.ts";
-import {
-  addressOf,
-  scriptChain,
-  type ScriptedTransfer,
-} from "../../features/payments/watcher/scripted-chain.ts";
+import { addressOf, makeFakeChain, type FakeTransfer } from "../../support/chain/fake-chain.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";
 import { testContext } from "../../support/store/stores.ts";
 
@@ -44,7 +40,7 @@ const addressAt = (place: number) => addressOf(`wallet ${String(place).padStart(
  */
 export async function openTown(db: Database, live: number, addresses = addressesOfTown) {
   const shop = await openShop(db, "ethereum");
-  const chain = scriptChain({
+  const chain = makeFakeChain({
     startAt: shop.now() - 200 * blockMs,
     blockMs,
     finalityLag: 30,
@@ -120,7 +116,7 @@ export async function openTown(db: Database, live: number, addresses = addresses
     async mine(given: { readonly transfers: number; readonly paying: number }): Promise<Cost> {
       blocks += 1;
       const step = Math.max(1, Math.floor(given.transfers / given.paying));
-      const block = Array.from({ length: given.transfers }, (_, place): ScriptedTransfer => {
+      const block = Array.from({ length: given.transfers }, (_, place): FakeTransfer => {
         const transaction = `${String(blocks)} ${String(place)}`;
         const isOurs = place % step === 0 && place / step < given.paying;
         if (!isOurs) {

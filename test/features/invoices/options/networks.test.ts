@@ -10,7 +10,7 @@ import { openShop, type Shop } from "../../../support/invoice-services-fixture.t
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { openMarket, type Market } from "../../payments/ledger/paid-invoice-fixture.ts";
-import { scriptChain, wordOf, type ScriptedChain } from "../../payments/watcher/scripted-chain.ts";
+import { makeFakeChain, wordOf, type FakeChain } from "../../../support/chain/fake-chain.ts";
 
 const networks = ["ethereum", "bsc"] as const;
 type NetworkId = (typeof networks)[number];
@@ -18,14 +18,14 @@ const blockMs = 12 * second;
 
 anyStore("An invoice with options on two networks", (store) => {
   let shop: Shop;
-  const chains = new Map<NetworkId, { chain: ScriptedChain; market: Market }>();
+  const chains = new Map<NetworkId, { chain: FakeChain; market: Market }>();
 
   beforeEach(async () => {
     shop = await openShop(await store.open(), ...networks);
     for (const id of networks) {
       const startAt = shop.now() - 200 * blockMs;
       const chainId = shop.networks.get(id)?.chainId ?? 1;
-      const chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId });
+      const chain = makeFakeChain({ startAt, blockMs, finalityLag: 30, chainId });
       if (id === "bsc") chain.faults.decimals = 18;
       chain.mine([], 199);
       const market = openMarket(shop, id, chain.client);

@@ -13,7 +13,7 @@ import { expectSound } from "../../../support/store/expect-store-is-consistent.t
 import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openMarket, type Market } from "./paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "../watcher/scripted-chain.ts";
+import { makeFakeChain, type FakeChain } from "../../../support/chain/fake-chain.ts";
 
 const blockMs = 12 * second;
 const units = (amount: string | null) => BigInt(Math.round(Number(amount) * 1_000_000));
@@ -22,7 +22,7 @@ const shared = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 eachStore("Payments on a chain whose blocks have old times", (store) => {
   const it = takeTurns(store);
   let shop: Shop;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   let market: Market;
   let sent = 0;
 
@@ -30,7 +30,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   async function open(lagMs: number): Promise<void> {
     shop = await openShop(await store.open(), "ethereum");
     const startAt = shop.now() - 200 * blockMs - lagMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
+    chain = makeFakeChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
     chain.mine([], 199);
     market = openMarket(shop, "ethereum", chain.client);
     await market.look();

@@ -13,10 +13,10 @@ import { openShop } from "../../../support/invoice-services-fixture.ts";
 import { openMarket } from "./paid-invoice-fixture.ts";
 import {
   addressOf,
-  scriptChain,
+  makeFakeChain,
   wordOf,
-  type ScriptedTransfer,
-} from "../watcher/scripted-chain.ts";
+  type NamedTransfer,
+} from "../../../support/chain/fake-chain.ts";
 
 // Histories of payments, reorganizations, restarts and provider faults, and the results that a merchant should see,
 // computed from the current chain in another way than in the product.
@@ -98,14 +98,14 @@ interface Asked {
 
 interface Block {
   readonly time: Instant;
-  readonly transfers: readonly ScriptedTransfer[];
+  readonly transfers: readonly NamedTransfer[];
 }
 
 /** Opens a merchant with a chain on which histories are played one after another. */
 export async function openWorld(db: Database) {
   const shop = await openShop(db, "ethereum");
   const startAt = shop.now() - 200 * blockMs;
-  const chain = scriptChain({ startAt, blockMs, finalityLag, chainId: 1 });
+  const chain = makeFakeChain({ startAt, blockMs, finalityLag, chainId: 1 });
   const tokens = new Map(
     shop.networks.get("ethereum")?.tokens.map(({ symbol, contract }) => [symbol, contract]),
   );
@@ -123,12 +123,12 @@ export async function openWorld(db: Database) {
   const own = await shop.addWallet("ethereum", { xpub: xpubs.first });
   const shared = await shop.addWallet("ethereum", { address: `0x${"1".repeat(40)}` });
 
-  function mine(given: readonly ScriptedTransfer[], count = 1): void {
+  function mine(given: readonly NamedTransfer[], count = 1): void {
     for (let block = 0; block < count; block += 1) addBlock(block === 0 ? given : []);
     shop.advance(count * blockMs);
   }
 
-  function addBlock(included: readonly ScriptedTransfer[]): void {
+  function addBlock(included: readonly NamedTransfer[]): void {
     chain.mine(included);
     blocks.push({ time: chain.tip().time, transfers: included });
   }
@@ -263,7 +263,7 @@ export async function openWorld(db: Database) {
     return { status, exception, seen, confirmed };
   }
 
-  function isFor(to: Asked, transfer: ScriptedTransfer): boolean {
+  function isFor(to: Asked, transfer: NamedTransfer): boolean {
     if (transfer.to !== to.address || transfer.contract !== usdt) return false;
     if (transfer.from === transfer.to || transfer.amount < dustUnits) return false;
     return !to.isShared || transfer.amount === to.payable;

@@ -9,7 +9,7 @@ import { openShop, type Shop } from "../../../support/invoice-services-fixture.t
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openMarket, type Market } from "./paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "../watcher/scripted-chain.ts";
+import { makeFakeChain, type FakeChain } from "../../../support/chain/fake-chain.ts";
 
 const blockMs = 12 * second;
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -18,12 +18,12 @@ const units = (amount: string) => BigInt(Math.round(Number(amount) * 1_000_000))
 eachStore("Invoices that are paid", (store) => {
   const it = takeTurns(store);
   let shop: Shop;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   let market: Market;
   beforeEach(async () => {
     shop = await openShop(await store.open(), "ethereum");
     const startAt = shop.now() - 200 * blockMs;
-    chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
+    chain = makeFakeChain({ startAt, blockMs, finalityLag: 30, chainId: 1 });
     chain.mine([], 199);
     market = openMarket(shop, "ethereum", chain.client);
     await market.look();

@@ -17,9 +17,9 @@ import { openShop, type Shop } from "../../../support/invoice-services-fixture.t
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { openMarket } from "../ledger/paid-invoice-fixture.ts";
-import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
+import { makeFakeChain, type FakeChain } from "../../../support/chain/fake-chain.ts";
 import { addNetwork, ledgerOf } from "../shop-ledger.ts";
-import { token } from "./watched-network.ts";
+import { token } from "../../../support/chain/asked-invoices.ts";
 
 /** Two whole batches, and one more. */
 const count = 1_001;
@@ -27,7 +27,7 @@ const count = 1_001;
 anyStore("Payments with enough confirmations", (store) => {
   let shop: Shop;
   let network: Network;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   /** All of them, in the order in which they are confirmed. */
   let mature: readonly PaymentRow[];
 
@@ -36,7 +36,7 @@ anyStore("Payments with enough confirmations", (store) => {
     network = addNetwork(shop);
     const { id, chainId, blockTimeMs, confirmations } = network;
     const startAt = shop.now() - 200 * blockTimeMs;
-    chain = scriptChain({ startAt, blockMs: blockTimeMs, finalityLag: 30, chainId });
+    chain = makeFakeChain({ startAt, blockMs: blockTimeMs, finalityLag: 30, chainId });
     chain.mine([], 199);
     const market = openMarket(shop, id, chain.client);
     await market.look();

@@ -12,9 +12,9 @@ import { refusal } from "../../../support/invoice-services-fixture.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
-import { standInInvoices, token } from "./watched-network.ts";
+import { standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork, type PooledOptions } from "../../../support/chain/world.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 
 const shop = addressOf("shop");
 const words = "pruned history unavailable";
@@ -33,7 +33,7 @@ eachStore("A range that no provider reads any more", (store) => {
     till.invoices.ask({ address: shop });
     await till.mine(1);
     till.pass(938);
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
     till.pass(1_001);
   }
 
@@ -87,7 +87,7 @@ eachStore("A range that no provider reads any more", (store) => {
       "till chain accept-gap --network ethereum --from 51 --to 1500 --reason",
     );
     // A new payment is seen, and the one in the gap is not.
-    till.chain.mine(1, [{ to: shop, amount: token(3) }]);
+    till.chain.mine([{ to: shop, amount: token(3) }]);
     await wait(5 * minute);
     expect((await till.transfers()).map(({ amount }) => amount)).to.deep.equal([token(3)]);
     expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
@@ -116,7 +116,7 @@ eachStore("A range that no provider reads any more", (store) => {
     till = await openPool(await store.open());
     till.invoices.ask({ address: shop });
     const paid = { to: shop, amount: token(25), transactionHash };
-    till.chain.mine(1, [paid]);
+    till.chain.mine([paid]);
     await till.mine(0);
     expect(await placed()).to.deep.equal([["seen", 61, false]]);
     till.chain.reorg(4);
@@ -158,7 +158,7 @@ eachStore("A range that no provider reads any more", (store) => {
   async function passOver(nodes = 2): Promise<void> {
     till = await openPool(await store.open(), { nodes });
     till.invoices.ask({ address: shop });
-    till.chain.mine(1, [{ to: shop, amount: token(25), transactionHash }]);
+    till.chain.mine([{ to: shop, amount: token(25), transactionHash }]);
     await till.mine(2);
     expect(await placed()).to.deep.equal([["seen", 61, false]]);
     till.chain.reorg(1);
