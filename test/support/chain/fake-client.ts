@@ -41,7 +41,7 @@ export function clientOf(
     transfers: (query) =>
       call("transfers", () => ({ logs: told.transfers(query), latest: latest() })),
     blockTransfers: () => Promise.resolve(null),
-    blocks: (heights) => call("blocks", () => heights.map(told.block)),
+    blocks: (heights) => call("blocks", () => heights.map((height) => told.block(height))),
     receipt: (transactionHash) => call("receipt", () => told.receipt(transactionHash)),
     decimals: () =>
       call("decimals", () => {

@@ -1,4 +1,4 @@
-// What a provider of a fake chain tells of it: the truth, with the faults that a test gives it.
+// A provider of a fake chain tells the truth of it, but for the faults that a test gives it.
 import type { Head, TransferLog, TransferQuery } from "../../../src/platform/chain/client.ts";
 import type { ProviderFault } from "../../../src/platform/chain/providers/error.ts";
 import type { FakeChain, FakeTransfer } from "./fake-chain.ts";
@@ -114,7 +114,7 @@ export interface Told {
   finalized(): Head | null;
   block(height: number): Head | null;
   transfers(query: TransferQuery): readonly TransferLog[];
-  /** The height of the block with transfers that has this hash; null if there is none. */
+  /** The height of the block with transfers that has this hash; null if no such block has any. */
   heightOf(blockHash: string): number | null;
   receiptsOfBlock(height: number): readonly ToldReceipt[];
   receipt(transactionHash: string): ToldReceipt | null;

@@ -137,11 +137,11 @@ export interface PooledOptions extends WorldOptions {
 const looksMax = 200;
 const runsMax = 2_000;
 
-/** What both ways to open a network share. */
+/** The parts of a network that both ways to open it share. */
 interface OpenedWorld {
   readonly world: ChainWorld;
   readonly clock: Clock;
-  /** What an app that settles the invoices of the network is made of. */
+  /** The parts of an app that settles the invoices of the network. */
   readonly parts: Pick<App, "db" | "clock" | "ids" | "hooks" | "config" | "networks">;
 }
 

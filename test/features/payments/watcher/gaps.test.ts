@@ -6,13 +6,13 @@ import {
   auditBlocks,
   scanBlocks,
 } from "../../../../src/features/payments/networks/chain.ts";
-import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
+import { day, hour, minute } from "../../../../src/kernel/clock.ts";
 import { gapsOf } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { blockMs, standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
 import { openPool, type PooledNetwork, type PooledOptions } from "../../../support/chain/world.ts";
 import { addressOf } from "../../../support/chain/fake-chain.ts";
 
@@ -42,13 +42,11 @@ eachStore("A range that no provider reads any more", (store) => {
     for (const { view } of nodes) view.pruned = [{ from, to, words }];
   }
 
-  /** Lets time pass with a few blocks, as the server reads the network. */
+  /** Lets time pass with a few blocks, as the server reads the network: a long time by the minute. */
   async function wait(milliseconds: number): Promise<void> {
-    const steps = Math.ceil(milliseconds / (24 * second));
-    for (let step = 0; step < steps; step += 1) {
-      till.advance(0);
-      await till.mine(2);
-    }
+    const blocks = milliseconds > 10 * minute ? 5 : 2;
+    const steps = Math.ceil(milliseconds / (blocks * blockMs));
+    for (let step = 0; step < steps; step += 1) await till.mine(blocks);
   }
 
   /** Lets time pass and asks again after long waits, without reading in between. */
