@@ -86,6 +86,8 @@ child = spawn(
   process.execPath,
   [
     "--enable-source-maps",
+    // What a test makes lives until its end: with V8's default size, copying it takes a tenth of the processor time.
+    "--max-semi-space-size=64",
     mocha,
     "--config",
     join(root, ".config/mocha.mjs"),

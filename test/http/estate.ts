@@ -11,11 +11,9 @@ import {
   type Json,
   type Merchant,
 } from "../support/counter.ts";
-import { type Id } from "../../src/kernel/id.ts";
+import type { Id } from "../../src/kernel/id.ts";
 import { addInvoice } from "../features/billing/balances/balance-fixture.ts";
 import { type Person, type TestApp, colleague, keyOf, platformAdmin } from "../support/app.ts";
-import { colleague, keyOf } from "../support/roles-fixture.ts";
-import { platformAdmin } from "../support/platform.ts";
 import { testContext, type TestStore } from "../support/store/stores.ts";
 import { makeThings, settingsForThings } from "./things.ts";
 

@@ -7,9 +7,15 @@ import { addressGroups } from "../../src/http/client-address.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { plansFile } from "../features/billing/billing-fleet.ts";
 import { openCounter, type Counter, type Merchant } from "../support/counter.ts";
-import { expectStatus, password, register, type Answer, type Person, colleague, platformAdmin } from "../support/app.ts";
-import { colleague } from "../support/roles-fixture.ts";
-import { openCounter, type Counter, type Merchant } from "../features/payments/ledger/counter.ts";
+import {
+  expectStatus,
+  password,
+  register,
+  type Answer,
+  type Person,
+  colleague,
+  platformAdmin,
+} from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";

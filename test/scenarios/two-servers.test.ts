@@ -8,12 +8,8 @@ import { leases } from "../../src/platform/jobs/table.ts";
 import type { Till } from "../../src/client/index.ts";
 import { openClient } from "./client.ts";
 import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
-import {
-  makeFakeChain,
-  startFakeNode,
-  type FakeChain,
-  type FakeNode,
-} from "../support/chain/fake-node.ts";
+import { makeFakeChain, type FakeChain } from "../support/chain/fake-chain.ts";
+import { startFakeNode, type FakeNode } from "../support/chain/fake-node.ts";
 import { testNetworks, xpubs } from "../support/merchants.ts";
 import { dropDatabase, freshDatabase } from "../support/store/postgres.ts";
 import {
@@ -48,7 +44,7 @@ describeOnPostgres("two servers on one database", () => {
   const servers: RunningServer[] = [];
 
   async function serve(): Promise<void> {
-    const node = await startFakeNode(chain, {}, 3);
+    const node = await startFakeNode(chain);
     nodes.push(node);
     servers.push(await till.serve({ TILL_ETHEREUM_RPC_URLS: node.url }));
   }
@@ -61,8 +57,8 @@ describeOnPostgres("two servers on one database", () => {
   before(async () => {
     const contract = testNetworks("ethereum").get("ethereum")?.tokens[0]?.contract ?? "";
     const startAt = (Math.floor(Date.now() / second) - blocksBefore) * second;
-    chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs });
-    chain.mine(blocksBefore);
+    chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs, finalityLag: 3 });
+    chain.mine([], blocksBefore);
     // As many blocks as are due, because the chain continues during a pause of this process.
     miner = setInterval(() => {
       while (chain.block(chain.height() + 1).time <= Date.now()) chain.mine();

@@ -15,11 +15,7 @@ import { parseAddress } from "../../src/platform/chain/evm/addresses.ts";
 import { findToken, type Network } from "../../src/platform/chain/networks.ts";
 import { createAlarms } from "../../src/platform/chain/state/alarms.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
-import {
-  scriptChain,
-  type ScriptedChain,
-  type ScriptedTransfer,
-} from "../features/payments/watcher/scripted-chain.ts";
+import { makeFakeChain, type FakeChain, type FakeTransfer } from "./chain/fake-chain.ts";
 import { known, networkOf, type Ledger } from "./ledger.ts";
 import { testNetworks } from "./merchants.ts";
 
@@ -108,10 +104,10 @@ export async function watchScripted(
   ledger: Ledger,
   networkId = "ethereum",
   { lagMs = 0, finalityLag = 30 } = {},
-): Promise<{ chain: ScriptedChain; market: WatchedLedger }> {
+): Promise<{ chain: FakeChain; market: WatchedLedger }> {
   const { chainId } = networkOf(ledger, networkId);
   const startAt = ledger.now() - 200 * blockMs - lagMs;
-  const chain = scriptChain({ startAt, blockMs, finalityLag, chainId });
+  const chain = makeFakeChain({ startAt, blockMs, finalityLag, chainId });
   chain.faults.decimals = usdtOf(ledger, networkId).decimals;
   chain.mine([], 199);
   const market = watch(ledger, networkId, chain.client);
@@ -126,7 +122,7 @@ export function transferTo(
   amount: bigint,
   transaction: string,
   networkId = "ethereum",
-): ScriptedTransfer {
+): FakeTransfer {
   const to = parseAddress(walletAddress ?? "");
   if (!to.ok) throw new Error("there is nowhere to pay to");
   const { contract } = usdtOf(ledger, networkId);

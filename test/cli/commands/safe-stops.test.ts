@@ -7,12 +7,8 @@ import { parseAddress } from "../../../src/platform/chain/evm/addresses.ts";
 import { gapsOf, noteRefusals } from "../../../src/platform/chain/state/reading-ranges.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { openAlarms } from "../../../src/platform/chain/state/provider-health.ts";
-import {
-  makeFakeChain,
-  startFakeNode,
-  type FakeChain,
-  type FakeNode,
-} from "../../support/chain/fake-node.ts";
+import { makeFakeChain, type FakeChain } from "../../support/chain/fake-chain.ts";
+import { startFakeNode, type FakeNode } from "../../support/chain/fake-node.ts";
 import { testNetworks, xpubs } from "../../support/merchants.ts";
 import { until } from "../../support/until.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
@@ -41,12 +37,12 @@ describe("An operator's decision about blocks and payments that not every provid
   before(async () => {
     const contract = testNetworks("ethereum").get("ethereum")?.tokens[0]?.contract ?? "";
     const startAt = (Math.floor(Date.now() / second) - blocksBefore) * second;
-    chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs: second });
-    chain.mine(blocksBefore);
+    chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs: second, finalityLag: 3 });
+    chain.mine([], blocksBefore);
     miner = setInterval(() => {
       while (chain.block(chain.height() + 1).time <= Date.now()) chain.mine();
     }, second / 4);
-    nodes = [await startFakeNode(chain, {}, 3), await startFakeNode(chain, {}, 3)];
+    nodes = [await startFakeNode(chain), await startFakeNode(chain)];
     settings["TILL_ETHEREUM_RPC_URLS"] = nodes.map(({ url }) => url).join(",");
     store = await desk.store();
   });

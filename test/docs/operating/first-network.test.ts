@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { second } from "../../../src/kernel/clock.ts";
 import { password, startApp, type TestApp } from "../../support/app.ts";
-import { makeFakeChain, startFakeNode, type FakeNode } from "../../support/chain/fake-node.ts";
+import { makeFakeChain } from "../../support/chain/fake-chain.ts";
+import { startFakeNode, type FakeNode } from "../../support/chain/fake-node.ts";
 import { till } from "../../support/programs/till.ts";
 import { secret } from "../../support/secret.ts";
 import { until } from "../../support/until.ts";
@@ -24,7 +25,7 @@ describe("the page about the first real network", () => {
     const contract = "fde4c96c8593536e31f229ea8f37b2ada2699bb2";
     const startAt = Math.floor(Date.now() / second) * second - 100 * 2 * second;
     const chain = makeFakeChain({ chainId: 8_453, contract, startAt, blockMs: 2 * second });
-    chain.mine(100);
+    chain.mine([], 100);
     node = await startFakeNode(chain);
   });
   after(async () => {

@@ -12,7 +12,8 @@ import { movingClock } from "../../support/clock.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
-import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
+import { makeFakeChain } from "../../support/chain/fake-chain.ts";
+import { startFakeNode } from "../../support/chain/fake-node.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import {
   readLastReport,
@@ -293,7 +294,7 @@ eachStore("the status of a network's providers", (store) => {
     const startAt = Math.floor(clock.now() / second) * second - 100 * 2 * second;
     const contract = "fde4c96c8593536e31f229ea8f37b2ada2699bb2";
     const chain = makeFakeChain({ chainId: 8_453, contract, startAt, blockMs: 2 * second });
-    chain.mine(100);
+    chain.mine([], 100);
     const node = await startFakeNode(chain);
     const dead = "http://127.0.0.1:9";
     const app = await startApp({

@@ -22,13 +22,13 @@ import {
   type WatchedLedger,
 } from "../../support/watched-ledger.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import type { ScriptedChain } from "../payments/watcher/scripted-chain.ts";
+import type { FakeChain } from "../../support/chain/fake-chain.ts";
 
 const required = 12;
 
 eachStore("Figures of a shop", (store) => {
   let shop: Ledger;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   let market: WatchedLedger;
   beforeEach(async () => {
     shop = await openLedger(await store.open(), "ethereum");

@@ -13,12 +13,9 @@ import type { Actor } from "../../../src/kernel/actor.ts";
 import { hour, minute, toIso } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
-import { stillClock } from "../../support/app.ts";
+import { stillClock } from "../../support/clock.ts";
 import { appOf, newIds } from "../../support/context.ts";
 import { addOrganization, enabledNetworks } from "../../support/merchants.ts";
-import { networksOf } from "../../../src/platform/config/config.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { stillClock } from "../../support/clock.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 
 const start = Date.UTC(2031, 0, 31);

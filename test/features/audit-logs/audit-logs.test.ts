@@ -1,9 +1,7 @@
 // The audit log over HTTP, on both databases: who may read which entries, and which filters find them.
 import { expect } from "chai";
 import { roles } from "../../../src/http/declare/permissions.ts";
-import { minute, second, systemClock } from "../../../src/kernel/clock.ts";
-import { type Id, createIds } from "../../../src/kernel/id.ts";
-import { systemActor } from "../../../src/kernel/actor.ts";
+import { minute, second } from "../../../src/kernel/clock.ts";
 import { createSealer } from "../../../src/platform/audit/head.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
 import { appOf } from "../../support/context.ts";

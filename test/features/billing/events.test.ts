@@ -19,9 +19,8 @@ import {
   shapeOf,
   type Schemas,
 } from "../events/golden-bodies.ts";
-import { type Json } from "../../support/counter.ts";
-import { openEstate, plansFile, type Estate, type Merchant } from "./billing-fleet.ts";
-import { type Json } from "../payments/ledger/counter.ts";
+import type { Json } from "../../support/counter.ts";
+import { openEstate, plansFile, type Estate } from "./billing-fleet.ts";
 
 const types = Object.keys(eventCatalogue.billing);
 const goldenFile = new URL("../events/golden/billing.json", import.meta.url);

@@ -276,7 +276,7 @@ export async function openLab(
     refusal: null,
     choiceRefusal: new Error("the lab has no options"),
     refundRefusal: new Error("the lab has no refunds"),
-    enabled: new Map(networks) as Map<string, ConfiguredNetwork>,
+    enabled: new Map(networks),
   };
   const clock = { now: () => world.at };
   let seen = world.networkState;

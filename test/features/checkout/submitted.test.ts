@@ -15,7 +15,8 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { movingClock } from "../../support/clock.ts";
-import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
+import { makeFakeChain } from "../../support/chain/fake-chain.ts";
+import { startFakeNode } from "../../support/chain/fake-node.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { sendTokens } from "../../support/sandbox.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
@@ -575,9 +576,9 @@ eachStore("A submitted transaction that the provider's logs left out", (store) =
     const clock = movingClock();
     const contract = testNetworks("ethereum").get("ethereum")?.tokens[0]?.contract ?? "";
     const startAt = (Math.floor(clock.now() / second) - 200) * second;
-    const chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs: second });
-    chain.mine(200);
-    const node = await startFakeNode(chain, {}, 3);
+    const chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs: second, finalityLag: 3 });
+    chain.mine([], 200);
+    const node = await startFakeNode(chain);
     const app = await startApp({
       place: await store.place("migrated"),
       clock,
@@ -602,12 +603,13 @@ eachStore("A submitted transaction that the provider's logs left out", (store) =
       node.view.hidden = new Set([odd, exact]);
       // Blocks that came with times before the invoice would prove no order.
       clock.advance(minute);
-      chain.mine(Math.floor((clock.now() - chain.block(chain.height()).time) / second) - 20);
+      chain.mine([], Math.floor((clock.now() - chain.tip().time) / second) - 20);
       const paidAt = chain.height() + 1;
-      chain.mine(20, [
+      const paid = [
         { to, amount: 24_000_000n, transactionHash: odd },
         { to, amount: 25_000_000n, transactionHash: exact },
-      ]);
+      ];
+      chain.mine(paid, 20);
       await until(
         "a cursor above their block",
         () => {

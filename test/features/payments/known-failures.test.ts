@@ -17,7 +17,7 @@ import {
   type WatchedLedger,
 } from "../../support/watched-ledger.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import { addressOf, type ScriptedChain } from "./watcher/scripted-chain.ts";
+import { addressOf, type FakeChain } from "../../support/chain/fake-chain.ts";
 
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
@@ -30,7 +30,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
 eachStore("Known failures of other systems:", (store) => {
   const it = takeTurns(store);
   let shop: Ledger;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   let market: WatchedLedger;
   beforeEach(async () => {
     shop = await openLedger(await store.open(), "ethereum");
@@ -39,7 +39,7 @@ eachStore("Known failures of other systems:", (store) => {
 
   const sent = (invoice: InvoiceView, amount: string, transaction = `of ${invoice.id}`) =>
     transferTo(shop, invoice, usdt(amount), transaction);
-  async function mine(...logs: Parameters<ScriptedChain["mine"]>[0] & object): Promise<void> {
+  async function mine(...logs: Parameters<FakeChain["mine"]>[0] & object): Promise<void> {
     chain.mine(logs);
     shop.advance(blockMs);
     await market.look();

@@ -16,7 +16,7 @@ import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { leases } from "../../../src/platform/jobs/table.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
-import { openPool, type PooledNetwork } from "./watcher/pooled-network.ts";
+import { openPool, type PooledNetwork } from "../../support/chain/world.ts";
 
 describe("The last lease of a process on a network", () => {
   it("lasts, has only ended, or was taken by another process or before a backup was restored", () => {

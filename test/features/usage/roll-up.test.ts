@@ -4,11 +4,8 @@ import { figureChanges, figures } from "../../../src/features/usage/meter.ts";
 import { second } from "../../../src/kernel/clock.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import type { RowOf } from "../../../src/platform/database/schema/table.ts";
-import { stillClock } from "../../support/app.ts";
-import { appOf, newIds } from "../../support/context.ts";
-import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { stillClock } from "../../support/clock.ts";
+import { appOf, newIds } from "../../support/context.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 

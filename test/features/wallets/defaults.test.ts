@@ -17,14 +17,20 @@ import { auditLogs } from "../../../src/platform/audit/chain.ts";
 import { migrate } from "../../../src/platform/database/schema.ts";
 import { UniqueViolation } from "../../../src/platform/database/errors.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
-import { approvedMerchant, expectStatus, register, type Answer, colleague, eachServed, keyOf, platformAdmin, type Merchant } from "../../support/app.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  register,
+  type Answer,
+  colleague,
+  eachServed,
+  keyOf,
+  platformAdmin,
+  type Merchant,
+} from "../../support/app.ts";
 import { openLedger, refusal, type Ledger } from "../../support/ledger.ts";
 import { xpubOf, xpubs } from "../../support/merchants.ts";
-import { platformAdmin } from "../../support/platform.ts";
-import { colleague, keyOf } from "../../support/roles-fixture.ts";
-import { eachServed } from "../../support/served.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
-import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
 import { contextOf, eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 

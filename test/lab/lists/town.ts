@@ -7,11 +7,7 @@ import type { Database } from "../../../src/platform/database/database.ts";
 import type { RowOf } from "../../../src/platform/database/schema/table.ts";
 import { openLedger } from "../../support/ledger.ts";
 import { watch } from "../../support/watched-ledger.ts";
-import {
-  addressOf,
-  scriptChain,
-  type ScriptedTransfer,
-} from "../../features/payments/watcher/scripted-chain.ts";
+import { addressOf, makeFakeChain, type FakeTransfer } from "../../support/chain/fake-chain.ts";
 import { testContext } from "../../support/store/stores.ts";
 
 const blockMs = 12 * second;
@@ -44,7 +40,7 @@ const addressAt = (place: number) => addressOf(`wallet ${String(place).padStart(
  */
 export async function openTown(db: Database, live: number, addresses = addressesOfTown) {
   const shop = await openLedger(db, "ethereum");
-  const chain = scriptChain({
+  const chain = makeFakeChain({
     startAt: shop.now() - 200 * blockMs,
     blockMs,
     finalityLag: 30,
@@ -120,7 +116,7 @@ export async function openTown(db: Database, live: number, addresses = addresses
     async mine(given: { readonly transfers: number; readonly paying: number }): Promise<Cost> {
       blocks += 1;
       const step = Math.max(1, Math.floor(given.transfers / given.paying));
-      const block = Array.from({ length: given.transfers }, (_, place): ScriptedTransfer => {
+      const block = Array.from({ length: given.transfers }, (_, place): FakeTransfer => {
         const transaction = `${String(blocks)} ${String(place)}`;
         const isOurs = place % step === 0 && place / step < given.paying;
         if (!isOurs) {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { networkKinds } from "../../../src/platform/chain/kinds.ts";
 import type { NetworkKind } from "../../../src/platform/chain/networks.ts";
-import { scriptChain, type ScriptedChain } from "../../features/payments/watcher/scripted-chain.ts";
+import { makeFakeChain, type FakeChain } from "../../support/chain/fake-chain.ts";
 import {
   approvedMerchant,
   expectStatus,
@@ -17,7 +17,7 @@ import { anyStore, type TestStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 const blockMs = 1_000;
-let chain: ScriptedChain;
+let chain: FakeChain;
 
 /** Addresses are six words, hashes are written in capitals after a sign, and there are no payment URIs. */
 const address = "alder-birch-cedar-elder-hazel-maple";
@@ -85,7 +85,7 @@ function suite(store: TestStore): void {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "till wood "));
     await writeFile(join(folder, "networks.yaml"), table);
-    chain = scriptChain({
+    chain = makeFakeChain({
       startAt: Date.now() - 100 * blockMs,
       blockMs,
       finalityLag: 2,

@@ -4,8 +4,6 @@ import { day, minute } from "../../../src/kernel/clock.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { createLeases, LeaseLost, type Leases } from "../../../src/platform/jobs/leases.ts";
 import { newIds } from "../../support/context.ts";
-import { movingClock, type MovingClock } from "../../support/app.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { movingClock, type MovingClock } from "../../support/clock.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

@@ -1,5 +1,4 @@
 import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
-import { expect } from "chai";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import type { Database, Tx } from "../../../src/platform/database/database.ts";
 import { createQueueWorker } from "../../../src/platform/jobs/queue-worker.ts";
@@ -15,12 +14,11 @@ import {
 import { jobs as jobTable } from "../../../src/platform/jobs/table.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { newIds } from "../../support/context.ts";
-import { movingClock, stillClock, type MovingClock } from "../../support/app.ts";
-import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
 import { movingClock, stillClock, type MovingClock } from "../../support/clock.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import type { SeenStatement } from "../../lab/lists/statements.ts";
+import { expect } from "chai";
 
 const neverStopped = new AbortController().signal;
 const ids = newIds();

@@ -15,10 +15,8 @@ import type { Database } from "../../../../src/platform/database/database.ts";
 import { events } from "../../../../src/platform/events/outbox.ts";
 import { noRates } from "../../../../src/platform/rates/plan.ts";
 import { enabledNetworks } from "../../../support/merchants.ts";
-import { stillClock } from "../../../support/app.ts";
-import { appOf, newIds, testConfig } from "../../../support/context.ts";
-import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { stillClock } from "../../../support/clock.ts";
+import { appOf, newIds, testConfig } from "../../../support/context.ts";
 import { serverSecret } from "../../../support/secret.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 

@@ -8,9 +8,8 @@ import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { expectStatus, type Merchant } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { openEstate, plansFile, setReceiveWallet, type Estate, type Merchant } from "../billing-fleet.ts";
+import { openEstate, plansFile, setReceiveWallet, type Estate } from "../billing-fleet.ts";
 import { unmarked } from "../../../support/amounts.ts";
-import { unmarked } from "../../../support/hold-marks.ts";
 
 const address = `0x${"5".repeat(40)}`;
 /** A price so low that few amounts are near it: at most one percent more, in millionths. */

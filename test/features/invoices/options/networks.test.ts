@@ -15,14 +15,14 @@ import {
 } from "../../../support/watched-ledger.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { wordOf, type ScriptedChain } from "../../payments/watcher/scripted-chain.ts";
+import { wordOf, type FakeChain } from "../../../support/chain/fake-chain.ts";
 
 const networks = ["ethereum", "bsc"] as const;
 type NetworkId = (typeof networks)[number];
 
 anyStore("An invoice with options on two networks", (store) => {
   let shop: Ledger;
-  const chains = new Map<NetworkId, { chain: ScriptedChain; market: WatchedLedger }>();
+  const chains = new Map<NetworkId, { chain: FakeChain; market: WatchedLedger }>();
 
   beforeEach(async () => {
     shop = await openLedger(await store.open(), ...networks);

@@ -6,7 +6,6 @@ import { paymentClaims, payments, transfers } from "../../../../src/features/pay
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { usdt } from "../../../support/amounts.ts";
 import { expectStatus, type Answer, colleague } from "../../../support/app.ts";
-import { colleague } from "../../../support/roles-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
 

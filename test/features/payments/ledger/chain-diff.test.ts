@@ -8,7 +8,7 @@ import {
   isSame,
 } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import type { TransferLog } from "../../../../src/platform/chain/client.ts";
-import { addressOf, wordOf } from "../watcher/scripted-chain.ts";
+import { addressOf, wordOf } from "../../../support/chain/fake-chain.ts";
 
 function logAt(
   transaction: string,

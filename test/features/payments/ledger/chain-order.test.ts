@@ -19,14 +19,14 @@ import {
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import type { RowOf } from "../../../../src/platform/database/schema/table.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import type { ScriptedChain } from "../watcher/scripted-chain.ts";
+import type { FakeChain } from "../../../support/chain/fake-chain.ts";
 
 const shared = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
 eachStore("Payments on a chain whose blocks have old times", (store) => {
   const it = takeTurns(store);
   let shop: Ledger;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   let market: WatchedLedger;
   let sent = 0;
 

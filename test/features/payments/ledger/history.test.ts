@@ -7,13 +7,9 @@ import type { PaymentStatus } from "../../../../src/features/payments/payment-st
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { addressOf, type ScriptedTransfer } from "../watcher/scripted-chain.ts";
-import {
-  token,
-  watchNetwork,
-  type WatchedNetwork,
-  standInInvoices,
-} from "../watcher/watched-network.ts";
+import { addressOf, type FakeTransfer } from "../../../support/chain/fake-chain.ts";
+import { standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { watchNetwork, type WatchedNetwork } from "../../../support/chain/world.ts";
 
 type Step =
   | { readonly kind: "pay"; readonly shop: number; readonly parts: number; readonly gap: number }
@@ -64,10 +60,10 @@ function makePlay(watched: WatchedNetwork): Play {
     invoices.ask({ address: addressOfShop(shop) }),
   );
   /** The transfers on the chain by block. */
-  const model: (readonly ScriptedTransfer[])[] = [];
+  const model: (readonly FakeTransfer[])[] = [];
   let transactions = 0;
 
-  function mine(transfers: readonly ScriptedTransfer[], blocks = 1): void {
+  function mine(transfers: readonly FakeTransfer[], blocks = 1): void {
     chain.mine(transfers, blocks);
     model.push(transfers, ...Array.from({ length: blocks - 1 }, () => []));
   }

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { usdt } from "../../../support/amounts.ts";
 import { expectStatus, colleague } from "../../../support/app.ts";
-import { colleague } from "../../../support/roles-fixture.ts";
 import { anyStore } from "../../../support/store/stores.ts";
 import { openCounter, type Counter, type Merchant } from "../../../support/counter.ts";
 

@@ -11,7 +11,7 @@ import { listed } from "../../../../src/platform/database/query/json-rows.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openLedger } from "../../../support/ledger.ts";
 import { blockMs, watch, watchScripted } from "../../../support/watched-ledger.ts";
-import { addressOf, wordOf, type ScriptedTransfer } from "../watcher/scripted-chain.ts";
+import { addressOf, wordOf, type NamedTransfer } from "../../../support/chain/fake-chain.ts";
 
 // Histories of payments, reorganizations, restarts and provider faults, and the results that a merchant should see,
 // computed from the current chain in another way than in the product.
@@ -92,7 +92,7 @@ interface Asked {
 
 interface Block {
   readonly time: Instant;
-  readonly transfers: readonly ScriptedTransfer[];
+  readonly transfers: readonly NamedTransfer[];
 }
 
 /** Opens a merchant with a chain on which histories are played one after another. */
@@ -116,12 +116,12 @@ export async function openWorld(db: Database) {
   const own = await shop.addWallet("ethereum", { xpub: xpubs.first });
   const shared = await shop.addWallet("ethereum", { address: `0x${"1".repeat(40)}` });
 
-  function mine(given: readonly ScriptedTransfer[], count = 1): void {
+  function mine(given: readonly NamedTransfer[], count = 1): void {
     for (let block = 0; block < count; block += 1) addBlock(block === 0 ? given : []);
     shop.advance(count * blockMs);
   }
 
-  function addBlock(included: readonly ScriptedTransfer[]): void {
+  function addBlock(included: readonly NamedTransfer[]): void {
     chain.mine(included);
     blocks.push({ time: chain.tip().time, transfers: included });
   }
@@ -256,7 +256,7 @@ export async function openWorld(db: Database) {
     return { status, exception, seen, confirmed };
   }
 
-  function isFor(to: Asked, transfer: ScriptedTransfer): boolean {
+  function isFor(to: Asked, transfer: NamedTransfer): boolean {
     if (transfer.to !== to.address || transfer.contract !== usdt) return false;
     if (transfer.from === transfer.to || transfer.amount < dustUnits) return false;
     return !to.isShared || transfer.amount === to.payable;

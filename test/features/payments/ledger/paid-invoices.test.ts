@@ -14,14 +14,14 @@ import {
 } from "../../../support/watched-ledger.ts";
 import { expectSound } from "../../../support/store/expect-store-is-consistent.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import type { ScriptedChain } from "../watcher/scripted-chain.ts";
+import type { FakeChain } from "../../../support/chain/fake-chain.ts";
 
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
 eachStore("Invoices that are paid", (store) => {
   const it = takeTurns(store);
   let shop: Ledger;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   let market: WatchedLedger;
   beforeEach(async () => {
     shop = await openLedger(await store.open(), "ethereum");

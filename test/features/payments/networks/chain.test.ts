@@ -21,9 +21,9 @@ import { readingTable } from "../../../../src/platform/chain/state/readings.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
 import { refusal, stateOf } from "../../../support/ledger.ts";
 import { anyStore, eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
-import { addressOf } from "../watcher/scripted-chain.ts";
-import { token, standInInvoices } from "../watcher/watched-network.ts";
+import { token, standInInvoices } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork } from "../../../support/chain/world.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 
 const shop = addressOf("shop");
 
@@ -45,7 +45,7 @@ eachStore("The chain service", (store) => {
 
   /** Makes a payment in block 61 that the only provider omits until the block is final. */
   async function hidePayment(): Promise<void> {
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
     const [hidden] = till.chain.transfers(61);
     const [node] = till.nodes;
     if (node === undefined || hidden === undefined) throw new Error("nothing to hide");
@@ -77,7 +77,7 @@ eachStore("The chain service", (store) => {
 
   it.onBoth("scans while the watcher continues, and both find the same transfers", async () => {
     await hidePayment();
-    till.chain.mine(1, [{ to: shop, amount: token(3) }]);
+    till.chain.mine([{ to: shop, amount: token(3) }]);
     const [report] = await Promise.all([scan(50, 80), till.look()]);
     expect(report.fresh).to.have.length(1);
     await till.mine(1);
@@ -87,7 +87,7 @@ eachStore("The chain service", (store) => {
 
   it("proves that no block went unread through payments, reorganizations and downtime", async () => {
     for (let round = 0; round < 6; round += 1) {
-      till.chain.mine(1, [{ to: shop, amount: token(1) }]);
+      till.chain.mine([{ to: shop, amount: token(1) }]);
       await till.mine(3);
       till.chain.reorg(3);
       await till.mine(1);
@@ -311,7 +311,7 @@ anyStore("The state of networks, as operators see it", (store) => {
       till.alarms.raise("final_transaction_moved", "2", "a message");
       till.alarms.raise("transfer_left_out", "1", "a message");
       await till.db.write(testContext, (tx) => writeProviders(tx, "tron", [health("t")], 8));
-      till.chain.mine(3);
+      till.chain.mine([], 3);
       const { status } = open(["tron", "ethereum"], till);
       const [other, stored] = await status(false);
       expect(stored).to.deep.include({ headHeight: 61, alarms: ["final_transaction_moved 1"] });

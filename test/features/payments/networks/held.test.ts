@@ -7,9 +7,9 @@ import {
 import { hour, minute } from "../../../../src/kernel/clock.ts";
 import { refusal } from "../../../support/ledger.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
-import { addressOf } from "../watcher/scripted-chain.ts";
-import { standInInvoices, token } from "../watcher/watched-network.ts";
+import { standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork } from "../../../support/chain/world.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 
 const shop = addressOf("shop");
 
@@ -24,7 +24,7 @@ eachStore("A payment whose receipt one provider does not have", (store) => {
   async function pay(prepare: (hash: string) => void): Promise<string> {
     till = await openPool(await store.open());
     till.invoices.ask({ address: shop });
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
     const [made] = till.chain.transfers(till.chain.height());
     prepare(made?.transactionHash ?? "");
     await till.mine(2);

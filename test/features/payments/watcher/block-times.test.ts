@@ -10,9 +10,14 @@ import type { NetworkStateRow } from "../../../../src/platform/chain/state/netwo
 import { openAlarms } from "../../../../src/platform/chain/state/provider-health.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
-import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
-import { standInInvoices, token, type AskedTerms } from "./watched-network.ts";
+import {
+  blockMs,
+  standInInvoices,
+  token,
+  type AskedTerms,
+} from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork } from "../../../support/chain/world.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 
 const shop = addressOf("shop");
 
@@ -34,8 +39,8 @@ eachStore("Block times", (store) => {
   };
   const ask = (terms: AskedTerms = {}) => till.invoices.ask({ address: shop, terms });
   const pay = () => {
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
-    till.advance(poolBlockMs);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
+    till.advance(blockMs);
     return till.chain.block(till.chain.height()).time;
   };
 
@@ -191,8 +196,8 @@ eachStore("Block times", (store) => {
     await till.mine(1);
     const time = pay();
     // The newest block is young enough again, and the block of the payment is dated before one on which it is built.
-    till.chain.mine(6);
-    till.advance(6 * poolBlockMs);
+    till.chain.mine([], 6);
+    till.advance(6 * blockMs);
     viewOf(0).logTimeShift = -80 * second;
     await till.look();
     expect((await till.transfers()).map(({ blockTime }) => blockTime)).to.deep.equal([time]);

@@ -1,8 +1,8 @@
 // Catching up after downtime: TILL_PROVE=1 (npm run prove:catchup) reads 50,000 missed blocks, CI 5,000.
 import { expect } from "chai";
+import { standInInvoices } from "../../../support/chain/asked-invoices.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 import { catchUp, type CaughtUp } from "./catch-up.ts";
-import { standInInvoices } from "./watched-network.ts";
 
 const isProof = process.env["TILL_PROVE"] !== undefined;
 const blocks = isProof ? 50_000 : 5_000;

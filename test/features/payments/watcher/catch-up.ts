@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { auditBlocks } from "../../../../src/features/payments/networks/chain.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
+import { token } from "../../../support/chain/asked-invoices.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
+import { openPool } from "../../../support/chain/world.ts";
 import { cpuMs } from "../../../support/cpu-time.ts";
-import { openPool } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
-import { token } from "./watched-network.ts";
 
 /** How long the watcher took to read the missed blocks. */
 export interface CaughtUp {

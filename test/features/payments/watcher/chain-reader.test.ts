@@ -15,7 +15,7 @@ import type {
   KnownBlock,
   NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
-import { addressOf, scriptChain } from "./scripted-chain.ts";
+import { addressOf, makeFakeChain } from "../../../support/chain/fake-chain.ts";
 
 const startAt = 1_000_000_000;
 const blockMs = 10 * second;
@@ -41,7 +41,7 @@ interface Given {
 /** Opens a chain that was scanned up to its block 20, of which 10 is final, with a payment in each fifth block. */
 async function open(given: Given = {}) {
   const { tip = 100, windowBlocks = 16, maxLogRange = 1_000, known = [] } = given;
-  const chain = scriptChain({ startAt, blockMs, finalityLag: 5, chainId: 1 });
+  const chain = makeFakeChain({ startAt, blockMs, finalityLag: 5, chainId: 1 });
   for (let height = 1; height <= tip; height += 1) {
     const payment = { transaction: String(height), contract: usdt, to: shop, amount: 7n };
     chain.mine(height % 5 === 0 ? [payment] : []);

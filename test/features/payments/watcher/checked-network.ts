@@ -1,7 +1,7 @@
 import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
 import { makeProviderCrossCheck } from "../../../../src/features/payments/watcher/provider-cross-check.ts";
 import { makeScanner } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
-import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
+import type { ChainClient } from "../../../../src/platform/chain/client.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { stateTable } from "../../../../src/platform/chain/state/network-state.ts";
 import type {
@@ -14,10 +14,11 @@ import type { Database } from "../../../../src/platform/database/database.ts";
 import type { Ledger } from "../../../support/ledger.ts";
 import { addNetwork, readingParts } from "../../../support/watched-ledger.ts";
 import { testContext } from "../../../support/store/stores.ts";
-import { addressOf, wordOf } from "./scripted-chain.ts";
+import { addressOf, makeFakeChain } from "../../../support/chain/fake-chain.ts";
 
-/** The hash of a block on the chain that was scanned. */
-export const hashAt = (height: number): string => `h${String(height)}`;
+/** The hash of a block on the chain that was scanned: it does not depend on the times of blocks. */
+export const hashAt = (height: number): string =>
+  makeFakeChain({ chainId: 1, startAt: 0, blockMs: 0 }).block(height).hash;
 
 /** Blocks 11 to 20, which the first provider read long ago. */
 export const scanned: ReadingRow = {
@@ -84,51 +85,30 @@ export async function openChecked(shop: Ledger, checked: Checked) {
   const asked: string[] = [];
   /** The condition of the first provider, and the number of questions for the oldest hold. */
   const given = { condition, holdsAsked: 0 };
-  const timeOf = (height: number) => begun - (tipHeight - height) * blockTimeMs;
-  const logs = paidAt.map((blockHeight): TransferLog => ({
-    transactionHash: wordOf(`paid at ${String(blockHeight)}`),
-    logIndex: 2,
-    ordinal: 0,
-    blockHeight,
-    blockHash: hashAt(blockHeight),
-    blockTime: timeOf(blockHeight),
-    contract: network.tokens[0]?.contract ?? "",
-    from: addressOf("payer"),
-    to: address,
-    amount: 25_000_000n,
-  }));
+  const startAt = begun - tipHeight * blockTimeMs;
+  const chain = makeFakeChain({ chainId: 1, startAt, blockMs: blockTimeMs });
+  const contract = network.tokens[0]?.contract ?? "";
+  chain.mine([], tipHeight);
+  for (const height of paidAt) {
+    const paid = { transaction: `paid at ${String(height)}`, contract, to: address };
+    const other = { contract: addressOf("another token"), to: address, amount: 1n };
+    chain.place(height, [other, other, { ...paid, amount: 25_000_000n }]);
+  }
 
   function clientOf(name: string): ChainClient {
-    const blockAt = (height: number) => {
-      const hash = height === 20 ? (ends[name] ?? null) : hashAt(height);
-      return hash === null ? null : { height, hash, time: timeOf(height) };
-    };
-    const latest = { height: tipHeight, hash: hashAt(tipHeight), time: begun };
+    const hashes = new Map([[20, ends[name] ?? null]]);
+    const told = chain.provider(name, { isAllFinal: true, receipt: "unknown", hashes });
     return {
+      ...told,
       network: id,
-      provider: name,
-      chainId: () => Promise.resolve(1),
-      heads: (known) =>
-        Promise.resolve({
-          latest,
-          finalized: latest,
-          known: known === undefined ? null : blockAt(known.final.height),
-        }),
-      transfers: ({ from, to }) =>
-        Promise.resolve({
-          logs: logs.filter(({ blockHeight }) => from <= blockHeight && blockHeight <= to),
-          latest,
-        }),
-      blockTransfers: () => Promise.resolve(null),
       blocks(heights) {
         asked.push(`${name}: block ${heights.join(" ")}`);
-        return Promise.resolve(heights.map(blockAt));
+        return told.blocks(heights);
       },
       receipt(transactionHash) {
         asked.push(`${name}: receipt ${transactionHash}`);
-        return Promise.resolve(null);
+        return told.receipt(transactionHash);
       },
-      decimals: () => Promise.resolve(6),
     };
   }
   const providers = Object.keys(ends).map(clientOf);

@@ -17,8 +17,8 @@ import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { addNetwork, readingParts, watch } from "../../../support/watched-ledger.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
-import { token } from "./watched-network.ts";
+import { makeFakeChain, type FakeChain } from "../../../support/chain/fake-chain.ts";
+import { token } from "../../../support/chain/asked-invoices.ts";
 
 /** Two whole batches, and one more. */
 const count = 1_001;
@@ -26,7 +26,7 @@ const count = 1_001;
 anyStore("Payments with enough confirmations", (store) => {
   let shop: Ledger;
   let network: Network;
-  let chain: ScriptedChain;
+  let chain: FakeChain;
   /** All of them, in the order in which they are confirmed. */
   let mature: readonly PaymentRow[];
 
@@ -35,7 +35,7 @@ anyStore("Payments with enough confirmations", (store) => {
     network = addNetwork(shop);
     const { id, chainId, blockTimeMs, confirmations } = network;
     const startAt = shop.now() - 200 * blockTimeMs;
-    chain = scriptChain({ startAt, blockMs: blockTimeMs, finalityLag: 30, chainId });
+    chain = makeFakeChain({ startAt, blockMs: blockTimeMs, finalityLag: 30, chainId });
     chain.mine([], 199);
     const market = watch(shop, id, chain.client);
     await market.look();

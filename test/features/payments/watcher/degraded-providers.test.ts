@@ -19,9 +19,9 @@ import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { JsonRpcRefusal } from "../../../support/chain/json-rpc.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import { openPool, poolBlockMs, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
-import { standInInvoices, token } from "./watched-network.ts";
+import { blockMs, standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork, type PooledOptions } from "../../../support/chain/world.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 
 const shop = addressOf("shop");
 
@@ -50,7 +50,7 @@ anyStore("A provider that nearly works", (store) => {
       return result;
     };
   const pay = (to = shop) => {
-    till.chain.mine(1, [{ to, amount: token(25) }]);
+    till.chain.mine([{ to, amount: token(25) }]);
   };
   const condition = (place: number) => till.pool.health()[place]?.condition;
   const waitOf = (place: number) => {
@@ -153,7 +153,7 @@ anyStore("A provider that nearly works", (store) => {
     await till.look();
     for (const milliseconds of [3 * minute, hour]) {
       till.advance(milliseconds);
-      await till.mine(Math.floor(milliseconds / poolBlockMs));
+      await till.mine(Math.floor(milliseconds / blockMs));
     }
     expect((await till.transfers()).map(({ disposition }) => disposition)).to.deep.equal([
       "matched",
@@ -166,7 +166,7 @@ anyStore("A provider that nearly works", (store) => {
     till.advance(2 * minute);
     await till.look();
     pay(newcomer);
-    till.chain.mine(15);
+    till.chain.mine([], 15);
     await till.look();
     expect((await till.state()).cursorHeight).to.be.greaterThan(62);
     const issuedAt = till.chain.block(till.chain.height()).time;

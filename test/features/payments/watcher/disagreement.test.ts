@@ -5,14 +5,14 @@ import {
   acknowledgeAlarms,
   auditBlocks,
 } from "../../../../src/features/payments/networks/chain.ts";
-import type {
-  TimedLog,
-  WindowDifference,
+import {
+  type TimedLog,
+  type WindowDifference,
+  keyInBlock,
 } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import { rejectedPayment } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import { putOnChain, updatePayments } from "../../../../src/features/payments/ledger/store.ts";
 import { judgeReading } from "../../../../src/features/payments/watcher/judgement.ts";
-import { keyInBlock } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import type { RangeReading } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import type { ChainClient, Receipt, UnreadableLog } from "../../../../src/platform/chain/client.ts";
@@ -21,10 +21,10 @@ import type { ProviderHealth } from "../../../../src/platform/chain/state/provid
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
-import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 import { refusal } from "../../../support/ledger.ts";
-import { token, standInInvoices } from "./watched-network.ts";
+import { blockMs, token, standInInvoices } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork } from "../../../support/chain/world.ts";
 
 const shop = addressOf("shop");
 
@@ -49,12 +49,12 @@ eachStore("Providers that disagree", (store) => {
   afterEach(() => till.stop());
 
   const pay = () => {
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
-    till.advance(poolBlockMs);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
+    till.advance(blockMs);
   };
   const statuses = async () => (await till.payments()).map(({ status }) => status);
   const later = async (blocks = 5) => {
-    till.advance(11 * minute - blocks * poolBlockMs);
+    till.advance(11 * minute - blocks * blockMs);
     await till.mine(blocks);
   };
 
@@ -167,7 +167,7 @@ eachStore("Providers that disagree", (store) => {
     it("do not stall if one reports fewer blocks than were read", async () => {
       await till.mine(30);
       other.view.lag = 25;
-      till.advance(-25 * poolBlockMs);
+      till.advance(-25 * blockMs);
       await till.mine(20);
       expect((await till.state()).tipHeight).to.equal(till.chain.height());
       expect(till.pool.health()[0]).to.include({ isInUse: true });
@@ -253,7 +253,7 @@ eachStore("Providers that disagree", (store) => {
     const alone = await openPool(await store.open(), { nodes: 1 });
     try {
       alone.invoices.ask({ address: shop, terms: { isCanceled: true } });
-      alone.chain.mine(1, [{ to: shop, amount: token(25) }]);
+      alone.chain.mine([{ to: shop, amount: token(25) }]);
       await alone.mine(5);
       expect(await alone.transfers()).to.have.length(1);
       expect((await alone.transfers())[0]).to.include({ verification: "open", isFinal: false });

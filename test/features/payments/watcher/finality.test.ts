@@ -27,9 +27,9 @@ import {
   makeRangeSize,
 } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { makeFinalityCheck } from "../../../../src/features/payments/watcher/finality.ts";
-import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
-import { standInInvoices, token } from "./watched-network.ts";
+import { blockMs, standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork } from "../../../support/chain/world.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 
 const shop = addressOf("shop");
 
@@ -47,8 +47,8 @@ eachStore("A chain that replaces final blocks", (store) => {
   /** Opens an invoice whose payment is the given number of blocks deep. */
   async function paid(depth: number) {
     const { id } = till.invoices.ask({ address: shop });
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
-    till.advance(poolBlockMs);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
+    till.advance(blockMs);
     for (let left = depth - 1; left > 0; left -= 5) await till.mine(Math.min(5, left));
     till.advance(3 * minute);
     await till.mine(1);

@@ -10,9 +10,9 @@ import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { JsonRpcRefusal } from "../../../support/chain/json-rpc.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
-import { addressOf, wordOf } from "./scripted-chain.ts";
-import { standInInvoices, token } from "./watched-network.ts";
+import { standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork, type PooledOptions } from "../../../support/chain/world.ts";
+import { addressOf, wordOf } from "../../../support/chain/fake-chain.ts";
 
 type Log = Readonly<Record<string, unknown>>;
 
@@ -117,7 +117,7 @@ anyStore("A node that writes things differently", (store) => {
   }
   /** Mines a transaction in the odd form beside a sound one, with its confirmations. */
   async function pay(): Promise<void> {
-    till.chain.mine(1, [
+    till.chain.mine([
       { to: shop, amount: token(25), transactionHash: odd },
       { to: other, amount: token(25), transactionHash: sound },
     ]);
@@ -190,7 +190,7 @@ anyStore("A node that writes things differently", (store) => {
     it(`keeps a payment on record after its node begins to write ${part} in a form that cannot be read`, async () => {
       const [node] = await open(() => undefined, { nodes: 1 });
       node?.lie(null);
-      till.chain.mine(1, [{ to: shop, amount: token(25), transactionHash: odd }]);
+      till.chain.mine([{ to: shop, amount: token(25), transactionHash: odd }]);
       await till.look();
       node?.lie(lie);
       await till.mine(2);
@@ -204,7 +204,7 @@ anyStore("A node that writes things differently", (store) => {
       const [node] = await open(() => undefined, { nodes: 1 });
       node?.lie(null);
       const payment = { to: shop, amount: token(25), transactionHash: odd };
-      till.chain.mine(1, [payment]);
+      till.chain.mine([payment]);
       await till.look();
       till.chain.reorg(4);
       till.chain.place(59, [payment]);
@@ -288,7 +288,7 @@ anyStore("A node that writes things differently", (store) => {
           ];
           return [...logs, { ...known, blockNumber, blockHash, logIndex }];
         });
-        till.chain.mine(1, [
+        till.chain.mine([
           { to: shop, amount: token(25), transactionHash: odd },
           { to: other, amount: token(25), transactionHash: sound },
         ]);
@@ -307,7 +307,7 @@ anyStore("A node that writes things differently", (store) => {
       writing((log, place) => ({ ...log, logIndex: `0x${(90 - place).toString(16)}` })),
     );
     const equal = { to: shop, amount: token(10), transactionHash: odd };
-    till.chain.mine(1, [equal, equal, { ...equal, amount: token(5) }]);
+    till.chain.mine([equal, equal, { ...equal, amount: token(5) }]);
     await till.look();
     for (const lie of [null, writing((log) => ({ ...log, logIndex: null }))]) {
       first?.lie(lie);

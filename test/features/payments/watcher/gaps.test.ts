@@ -6,15 +6,15 @@ import {
   auditBlocks,
   scanBlocks,
 } from "../../../../src/features/payments/networks/chain.ts";
-import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
+import { day, hour, minute } from "../../../../src/kernel/clock.ts";
 import { gapsOf } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { refusal } from "../../../support/ledger.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
-import { standInInvoices, token } from "./watched-network.ts";
+import { blockMs, standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork, type PooledOptions } from "../../../support/chain/world.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 
 const shop = addressOf("shop");
 const words = "pruned history unavailable";
@@ -33,7 +33,7 @@ eachStore("A range that no provider reads any more", (store) => {
     till.invoices.ask({ address: shop });
     await till.mine(1);
     till.pass(938);
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
     till.pass(1_001);
   }
 
@@ -42,13 +42,11 @@ eachStore("A range that no provider reads any more", (store) => {
     for (const { view } of nodes) view.pruned = [{ from, to, words }];
   }
 
-  /** Lets time pass with a few blocks, as the server reads the network. */
+  /** Lets time pass with a few blocks, as the server reads the network: a long time by the minute. */
   async function wait(milliseconds: number): Promise<void> {
-    const steps = Math.ceil(milliseconds / (24 * second));
-    for (let step = 0; step < steps; step += 1) {
-      till.advance(0);
-      await till.mine(2);
-    }
+    const blocks = milliseconds > 10 * minute ? 5 : 2;
+    const steps = Math.ceil(milliseconds / (blocks * blockMs));
+    for (let step = 0; step < steps; step += 1) await till.mine(blocks);
   }
 
   /** Lets time pass and asks again after long waits, without reading in between. */
@@ -87,7 +85,7 @@ eachStore("A range that no provider reads any more", (store) => {
       "till chain accept-gap --network ethereum --from 51 --to 1500 --reason",
     );
     // A new payment is seen, and the one in the gap is not.
-    till.chain.mine(1, [{ to: shop, amount: token(3) }]);
+    till.chain.mine([{ to: shop, amount: token(3) }]);
     await wait(5 * minute);
     expect((await till.transfers()).map(({ amount }) => amount)).to.deep.equal([token(3)]);
     expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
@@ -116,7 +114,7 @@ eachStore("A range that no provider reads any more", (store) => {
     till = await openPool(await store.open());
     till.invoices.ask({ address: shop });
     const paid = { to: shop, amount: token(25), transactionHash };
-    till.chain.mine(1, [paid]);
+    till.chain.mine([paid]);
     await till.mine(0);
     expect(await placed()).to.deep.equal([["seen", 61, false]]);
     till.chain.reorg(4);
@@ -158,7 +156,7 @@ eachStore("A range that no provider reads any more", (store) => {
   async function passOver(nodes = 2): Promise<void> {
     till = await openPool(await store.open(), { nodes });
     till.invoices.ask({ address: shop });
-    till.chain.mine(1, [{ to: shop, amount: token(25), transactionHash }]);
+    till.chain.mine([{ to: shop, amount: token(25), transactionHash }]);
     await till.mine(2);
     expect(await placed()).to.deep.equal([["seen", 61, false]]);
     till.chain.reorg(1);

@@ -15,7 +15,7 @@ import {
   type Checked,
   type CheckedNetwork,
 } from "./checked-network.ts";
-import { wordOf } from "./scripted-chain.ts";
+import { wordOf } from "../../../support/chain/fake-chain.ts";
 
 const [ours, another] = [hashAt(20), "another"];
 /** Blocks that the first provider read long ago. */

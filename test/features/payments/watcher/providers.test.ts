@@ -6,12 +6,12 @@ import {
   listNetworkStatuses,
 } from "../../../../src/features/payments/networks/chain.ts";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
-import { addressOf } from "./scripted-chain.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
 import { anyStore } from "../../../support/store/stores.ts";
 import type { ProviderFault } from "../../../support/chain/rpc-front.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
-import { openPool, poolBlockMs, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
-import { token, standInInvoices } from "./watched-network.ts";
+import { blockMs, token, standInInvoices } from "../../../support/chain/asked-invoices.ts";
+import { openPool, type PooledNetwork, type PooledOptions } from "../../../support/chain/world.ts";
 
 const shop = addressOf("shop");
 /** The timeout for a provider that does not answer, in milliseconds; enough for others on a machine that stalls. */
@@ -38,7 +38,7 @@ anyStore("A network with several providers", (store) => {
   });
 
   const pay = (amount = 25) => {
-    till.chain.mine(1, [{ to: shop, amount: token(amount) }]);
+    till.chain.mine([{ to: shop, amount: token(amount) }]);
   };
   const condition = (place: number) => till.pool.health()[place]?.condition;
   const statuses = async () => (await till.payments()).map(({ status }) => status);
@@ -233,8 +233,8 @@ anyStore("A network with several providers", (store) => {
   describe("of which one returns empty logs", () => {
     it("marks that one before it is read, by receipts of a final block", async () => {
       const [first] = await open();
-      till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
-      till.chain.mine(10);
+      till.chain.mine([{ to: addressOf("somebody"), amount: token(7) }]);
+      till.chain.mine([], 10);
       await till.look();
       first.view.hidesLogs = true;
       till.advance(11 * minute);
@@ -273,16 +273,16 @@ anyStore("A network with several providers", (store) => {
 
     it("uses that one again once its index works", async () => {
       const [first] = await open();
-      till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
-      till.chain.mine(10);
+      till.chain.mine([{ to: addressOf("somebody"), amount: token(7) }]);
+      till.chain.mine([], 10);
       first.view.hidesLogs = true;
       till.advance(11 * minute);
       await till.look();
       expect(condition(0)).to.equal("silent_logs");
       first.view.hidesLogs = false;
       till.advance(6 * minute);
-      till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
-      till.chain.mine(10);
+      till.chain.mine([{ to: addressOf("somebody"), amount: token(7) }]);
+      till.chain.mine([], 10);
       // The provider is probed while the other one is in use, and is preferred again at the next scan.
       await till.look();
       await till.look();
@@ -319,7 +319,7 @@ anyStore("A network with several providers", (store) => {
     /** Pays, and mines the payment's three confirmations with a scan each. */
     async function payAndMine(): Promise<void> {
       pay();
-      till.advance(poolBlockMs);
+      till.advance(blockMs);
       for (let blocks = 0; blocks < 3; blocks += 1) await till.mine(1);
     }
 
@@ -443,7 +443,6 @@ anyStore("A network with several providers", (store) => {
     for (let round = 0; round < 20; round += 1) {
       for (let block = 0; block < 10; block += 1) {
         till.chain.mine(
-          1,
           Array.from({ length: 5 }, () => ({ to: shops[block] ?? shop, amount: token(1) })),
         );
       }
@@ -461,7 +460,7 @@ anyStore("A network with several providers", (store) => {
   it("finds a payment among ten thousand transfers of dust within two scans", async () => {
     await open({ nodes: 1 });
     const dust = Array.from({ length: 5_000 }, () => ({ to: shop, amount: 1n }));
-    till.chain.mine(1, [...dust, { to: shop, amount: token(25) }, ...dust]);
+    till.chain.mine([...dust, { to: shop, amount: token(25) }, ...dust]);
     await till.look();
     await till.look();
     const paid = await till.payments();
@@ -509,7 +508,7 @@ anyStore("A network with several providers", (store) => {
     });
     till.pass(1_000);
     const before = till.budgets[0]?.spentToday().requests ?? 0;
-    const begun = (await till.state()).scannedAt + 1_000 * poolBlockMs;
+    const begun = (await till.state()).scannedAt + 1_000 * blockMs;
     await till.look();
     const took = (await till.state()).scannedAt - begun;
     const asked = (till.budgets[0]?.spentToday().requests ?? 0) - before;
@@ -528,7 +527,7 @@ anyStore("A network with several providers", (store) => {
     ]);
     expect(stored?.providers[0]?.lastError?.kind).to.equal("unreachable");
     till.advance(minute);
-    till.chain.mine(2);
+    till.chain.mine([], 2);
     const [live] = await listNetworkStatuses(till.app, { isLive: true });
     expect(live?.providers.map(({ tipHeight }) => tipHeight)).to.deep.equal([63, 63]);
     expect(live?.headHeight).to.equal(63);

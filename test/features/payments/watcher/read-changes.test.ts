@@ -17,9 +17,9 @@ import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { openLedger, type Ledger } from "../../../support/ledger.ts";
 import { addNetwork } from "../../../support/watched-ledger.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { openPool } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
-import { standInInvoices, token } from "./watched-network.ts";
+import { addressOf } from "../../../support/chain/fake-chain.ts";
+import { standInInvoices, token } from "../../../support/chain/asked-invoices.ts";
+import { openPool } from "../../../support/chain/world.ts";
 
 anyStore("The addresses that a scan asks for", (store) => {
   let shop: Ledger;
@@ -182,13 +182,13 @@ anyStore("A scan with more addresses than providers filter by", (store) => {
         till.invoices.ask({ address: `6${place.toString(16).padStart(39, "0")}` }),
       );
       const kinds = () => till.alarms.open().map(({ kind }) => kind);
-      till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+      till.chain.mine([{ to: shop, amount: token(25) }]);
       await till.mine(1);
       expect(kinds()).to.deep.equal(["addresses_unfiltered"]);
       expect(await till.storedAlarms()).to.deep.equal(["addresses_unfiltered"]);
       expect(await till.payments()).to.have.length(1);
       for (const other of others.slice(0, 1)) other.isWatched = false;
-      till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+      till.chain.mine([{ to: shop, amount: token(25) }]);
       await till.mine(1);
       expect(kinds()).to.deep.equal([]);
       expect(await till.payments()).to.have.length(2);

@@ -12,7 +12,7 @@ import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import { addOrganization, testNetworks } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { addressOf, wordOf } from "./scripted-chain.ts";
+import { addressOf, wordOf } from "../../../support/chain/fake-chain.ts";
 
 const start = Date.UTC(2031, 0, 31);
 /** The provider's newest block, and the one after it. */

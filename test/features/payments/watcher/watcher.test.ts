@@ -2,15 +2,9 @@ import { expect } from "chai";
 import { payments } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { addressOf, wordOf } from "./scripted-chain.ts";
-import {
-  blockMs,
-  startAt,
-  token,
-  watchNetwork,
-  type WatchedNetwork,
-  standInInvoices,
-} from "./watched-network.ts";
+import { addressOf, wordOf } from "../../../support/chain/fake-chain.ts";
+import { blockMs, startAt, token, standInInvoices } from "../../../support/chain/asked-invoices.ts";
+import { watchNetwork, type WatchedNetwork } from "../../../support/chain/world.ts";
 
 const shop = addressOf("shop");
 const letAll = () => Promise.resolve();

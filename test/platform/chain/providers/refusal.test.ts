@@ -8,7 +8,8 @@ import { refusalOf } from "../../../../src/platform/chain/providers/probe.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { refusalsOf } from "../../../../src/features/payments/watcher/gaps.ts";
-import { makeFakeChain, startFakeNode, type FakeNode } from "../../../support/chain/fake-node.ts";
+import { makeFakeChain } from "../../../support/chain/fake-chain.ts";
+import { startFakeNode, type FakeNode } from "../../../support/chain/fake-node.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 
 const blockMs = 12_000;
@@ -28,7 +29,7 @@ describe("A provider that does not read a range", () => {
       startAt: Math.floor(Date.now() / 1_000) * 1_000 - 1_001 * blockMs,
       blockMs,
     });
-    chain.mine(1_000);
+    chain.mine([], 1_000);
     node = await startFakeNode(chain);
     client = createJsonRpcClient({ network, url: node.url, timeoutMs: 10_000 });
     const clock = { now: () => Date.now() };

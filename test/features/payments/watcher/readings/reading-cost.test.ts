@@ -21,8 +21,13 @@ import { silentLogger } from "../../../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../../../src/platform/secrets/tokens.ts";
 import { testNetworks } from "../../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../../support/store/stores.ts";
-import { addressOf, scriptChain, type Faults } from "../scripted-chain.ts";
-import { askingInvoices, standInInvoices, startAt } from "../watched-network.ts";
+import { addressOf, makeFakeChain } from "../../../../support/chain/fake-chain.ts";
+import type { Faults } from "../../../../support/chain/fake-provider.ts";
+import {
+  askingInvoices,
+  standInInvoices,
+  startAt,
+} from "../../../../support/chain/asked-invoices.ts";
 
 const finalityLag = 20;
 const guard = () => Promise.resolve();
@@ -42,7 +47,7 @@ anyStore("Reading final blocks again", (store) => {
     const configured = testNetworks("ethereum").get("ethereum");
     if (configured === undefined) throw new Error("no network");
     const network: Network = { ...configured, blockTimeMs: blockMs, maxLogRange };
-    const chain = scriptChain({ startAt, blockMs, finalityLag, chainId: 1 });
+    const chain = makeFakeChain({ startAt, blockMs, finalityLag, chainId: 1 });
     let now = startAt;
     const clock = { now: () => now };
     const ids = createIds(systemRandom);

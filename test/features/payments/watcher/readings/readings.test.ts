@@ -6,14 +6,17 @@ import {
   auditBlocks,
   scanBlocks,
 } from "../../../../../src/features/payments/networks/chain.ts";
-import { hour, minute } from "../../../../../src/kernel/clock.ts";
-import { second } from "../../../../../src/kernel/clock.ts";
+import { hour, minute, second } from "../../../../../src/kernel/clock.ts";
 import { makeRangeSize } from "../../../../../src/features/payments/watcher/chain-reader.ts";
 import type { FakeNode } from "../../../../support/chain/fake-node.ts";
 import { eachStore, takeTurns, testContext } from "../../../../support/store/stores.ts";
-import { openPool, type PooledNetwork, type PooledOptions } from "../pooled-network.ts";
-import { addressOf } from "../scripted-chain.ts";
-import { standInInvoices, token } from "../watched-network.ts";
+import { standInInvoices, token } from "../../../../support/chain/asked-invoices.ts";
+import {
+  openPool,
+  type PooledNetwork,
+  type PooledOptions,
+} from "../../../../support/chain/world.ts";
+import { addressOf } from "../../../../support/chain/fake-chain.ts";
 
 const shop = addressOf("shop");
 
@@ -37,7 +40,7 @@ eachStore("The readings of final blocks", (store) => {
   /** Makes a payment in the next block that these nodes do not list, until it is final and unrecorded. */
   async function hidePayment(nodes: readonly FakeNode[]): Promise<number> {
     const height = till.chain.height() + 1;
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
     const hidden = till.chain.transfers(height).map(({ transactionHash }) => transactionHash);
     for (const node of nodes) node.view.hidden = new Set(hidden);
     await till.mine(13);
@@ -65,7 +68,7 @@ eachStore("The readings of final blocks", (store) => {
     const nodes = await open({ nodes: 2 });
     const heights = new Set<number>();
     for (let payments = 0; payments < 20; payments += 1) {
-      till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+      till.chain.mine([{ to: shop, amount: token(25) }]);
       heights.add(till.chain.height());
     }
     await till.mine(13);
@@ -108,14 +111,14 @@ eachStore("The readings of final blocks", (store) => {
   it("bring a payment back that a reorganization moved to a block whose index lagged", async () => {
     const [node] = await open();
     const payment = { to: shop, amount: token(25), transactionHash: "7".repeat(64) };
-    till.chain.mine(1, [payment]);
+    till.chain.mine([payment]);
     await till.mine(1);
     const seen = async () =>
       (await till.transfers()).map(({ status, blockHeight }) => [status, blockHeight]);
     const first = till.chain.height() - 1;
     expect(await seen()).to.deep.equal([["seen", first]]);
     till.chain.reorg(2);
-    till.chain.mine(1, [payment]);
+    till.chain.mine([payment]);
     const moved = till.chain.height();
     if (node !== undefined) node.view.hidden = new Set([payment.transactionHash]);
     await till.mine(13);
@@ -179,7 +182,7 @@ eachStore("The readings of final blocks", (store) => {
   it("raise no alarm about a transfer from before its address was watched", async () => {
     await open();
     const newcomer = addressOf("newcomer");
-    till.chain.mine(1, [{ to: newcomer, amount: token(25) }]);
+    till.chain.mine([{ to: newcomer, amount: token(25) }]);
     await till.mine(13);
     const issuedAt = till.chain.block(till.chain.height()).time + second;
     till.invoices.ask({ address: newcomer, terms: { issuedAt } });
@@ -192,8 +195,8 @@ eachStore("The readings of final blocks", (store) => {
   it("are repeated after a probe finds that the provider omits transfers", async () => {
     const [first] = await open({ nodes: 2 });
     if (first === undefined) throw new Error("there is no node");
-    till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
-    till.chain.mine(10);
+    till.chain.mine([{ to: addressOf("somebody"), amount: token(7) }]);
+    till.chain.mine([], 10);
     till.advance(11 * minute);
     await till.look();
     const { provenAt } = till.pool.health()[0] ?? {};
@@ -202,8 +205,8 @@ eachStore("The readings of final blocks", (store) => {
     const height = (await till.state()).cursorHeight;
     expect(await readingsAt(height)).to.deep.equal([1, 1]);
     first.view.hidesLogs = true;
-    till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
-    till.chain.mine(10);
+    till.chain.mine([{ to: addressOf("somebody"), amount: token(7) }]);
+    till.chain.mine([], 10);
     till.advance(11 * minute);
     await till.look();
     expect(till.pool.health()[0]?.condition).to.equal("silent_logs");
@@ -220,15 +223,15 @@ eachStore("The readings of final blocks", (store) => {
     const [only] = await open();
     if (only === undefined) throw new Error("there is no node");
     only.view.hidesLogs = true;
-    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    till.chain.mine([{ to: shop, amount: token(25) }]);
     await till.mine(13);
     expect(await till.transfers()).to.deep.equal([]);
     // The blocks were read once.
     const first = till.chain.block(50).time;
     expect(await till.watcher.finalTime()).to.equal(first);
     const probe = async () => {
-      till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
-      till.chain.mine(10);
+      till.chain.mine([{ to: addressOf("somebody"), amount: token(7) }]);
+      till.chain.mine([], 10);
       till.advance(11 * minute);
       await till.look();
     };
@@ -274,10 +277,7 @@ eachStore("The readings of final blocks", (store) => {
     if (only === undefined || client === undefined) throw new Error("there is no provider");
     only.view.hidesLogs = true;
     const height = till.chain.height() + 1;
-    till.chain.mine(
-      1,
-      Array.from({ length: 1_001 }, () => ({ to: shop, amount: token(0.02) })),
-    );
+    till.chain.mine(Array.from({ length: 1_001 }, () => ({ to: shop, amount: token(0.02) })));
     await till.mine(13);
     only.view.hidesLogs = false;
     const range = { from: height, to: height };

@@ -22,9 +22,13 @@ import { day, hour, minute } from "../../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../../src/kernel/id.ts";
 import { addOrganization } from "../../../../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../../../../support/store/stores.ts";
-import { openPool, type PooledNetwork, type PooledOptions } from "../pooled-network.ts";
-import { addressOf } from "../scripted-chain.ts";
-import { standInInvoices, token } from "../watched-network.ts";
+import { standInInvoices, token } from "../../../../support/chain/asked-invoices.ts";
+import {
+  openPool,
+  type PooledNetwork,
+  type PooledOptions,
+} from "../../../../support/chain/world.ts";
+import { addressOf } from "../../../../support/chain/fake-chain.ts";
 
 const golden = JSON.parse(
   readFileSync(new URL("../../../events/golden/inboxes.json", import.meta.url), "utf8"),
@@ -94,10 +98,7 @@ eachStore("The daily reading of wallets", (store) => {
 
   /** Mines a transfer of this many tokens to each of these, in one block. */
   const pay = (...names: readonly string[]) => {
-    till.chain.mine(
-      1,
-      names.map((name) => ({ to: addressOf(name), amount: token(7) })),
-    );
+    till.chain.mine(names.map((name) => ({ to: addressOf(name), amount: token(7) })));
   };
   /** Lets the round of the next day pass, with some blocks after it. */
   async function nextRound({ isQuiet = false } = {}): Promise<void> {
@@ -273,9 +274,9 @@ eachStore("The daily reading of wallets", (store) => {
     await open({ maxLogRange: 10 });
     await register("idle");
     till.advance(day);
-    till.chain.mine(600);
+    till.chain.mine([], 600);
     pay("idle");
-    till.chain.mine(20);
+    till.chain.mine([], 20);
     for (let minutes = 0; minutes < 30; minutes += 1) {
       till.advance(minute);
       await till.mine(1);
@@ -319,10 +320,7 @@ eachStore("The daily reading of wallets", (store) => {
     await open();
     await register("idle");
     const to = addressOf("idle");
-    till.chain.mine(
-      1,
-      Array.from({ length: 150 }, () => ({ to, amount: 1n })),
-    );
+    till.chain.mine(Array.from({ length: 150 }, () => ({ to, amount: 1n })));
     pay("idle");
     await till.mine(14);
     await nextRound();
@@ -336,11 +334,8 @@ eachStore("The daily reading of wallets", (store) => {
     const to = addressOf("own");
     await register("own");
     till.invoices.ask({ address: to });
-    till.chain.mine(
-      1,
-      Array.from({ length: 150 }, () => ({ to, amount: 1n })),
-    );
-    till.chain.mine(1, [{ to, amount: token(25) }]);
+    till.chain.mine(Array.from({ length: 150 }, () => ({ to, amount: 1n })));
+    till.chain.mine([{ to, amount: token(25) }]);
     await till.mine(14);
     const all = await till.transfers();
     expect(all.filter(({ disposition }) => disposition === "ignored")).to.have.length(
@@ -358,8 +353,8 @@ eachStore("The daily reading of wallets", (store) => {
       to,
       amount: token(7),
     }));
-    till.chain.mine(1, strange);
-    till.chain.mine(1, [{ to, amount: token(25) }]);
+    till.chain.mine(strange);
+    till.chain.mine([{ to, amount: token(25) }]);
     await till.mine(14);
     const all = await till.transfers();
     expect(all.filter(({ disposition }) => disposition === "unmatched")).to.have.length(
