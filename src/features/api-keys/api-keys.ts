@@ -249,8 +249,10 @@ async function requireScopes(
       "Only a logged-in owner of the organization can grant the scope billing, or the operator with till key create.",
     );
   }
+  /* c8 ignore start: of those who may create keys, only keys and admins lack anything, and admins billing alone. */
   const caller =
     actor.type === "api_key" ? `A key with ${actor.scopes.join(", ")}` : `The role ${role}`;
+  /* c8 ignore stop */
   throw new ScopeNotAllowed(
     `${caller} cannot grant ${refused.join(", ")}, because a key with that can do more than the caller. An owner or admin of the organization can grant it, or the operator with till key create.`,
   );

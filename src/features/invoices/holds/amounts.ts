@@ -105,7 +105,7 @@ function feeOf(amount: bigint, { decimals, pegs }: AmountToken): bigint {
  */
 export function payablePrice(exact: bigint, token: AmountToken, isGivenInToken: boolean): bigint {
   const steps = stepsOf(token);
-  const finest = steps.at(-1) ?? 1n;
+  const finest = finestOf(steps);
   const isFine = (step: bigint) => token.pegs.length > 0 || step * roundedShare <= exact;
   const step = isGivenInToken ? finest : (steps.find(isFine) ?? finest);
   return divideRounded(exact, step, "up") * step;
@@ -161,7 +161,17 @@ function isRound({ roundTo }: AmountRange, amount: bigint): boolean {
 
 /** Returns the finest step, of which every surcharge is a multiple. */
 export function finestStep(range: AmountRange): bigint {
-  return range.steps.at(-1) ?? 1n;
+  return finestOf(range.steps);
+}
+
+function finestOf(steps: readonly bigint[]): bigint {
+  /* c8 ignore next: the compiler demands a default, but every token has a step. */
+  return steps.at(-1) ?? 1n;
+}
+
+function coarsestOf(steps: readonly bigint[]): bigint {
+  /* c8 ignore next: the compiler demands a default, but every token has a step. */
+  return steps[0] ?? 1n;
 }
 
 /** Returns the number of round amounts between two amounts, both included, of those that are `step` apart. */
@@ -188,7 +198,7 @@ function surchargesIn(range: AmountRange, step: bigint): bigint {
 
 /** True if the coarsest steps suffice until half of their amounts are held. */
 function isWide(range: AmountRange): boolean {
-  return surchargesIn(range, range.steps[0] ?? 1n) >= wideBandLeast;
+  return surchargesIn(range, coarsestOf(range.steps)) >= wideBandLeast;
 }
 
 /** The average number of holds that may be counted per invoice. */
@@ -258,7 +268,7 @@ export function enteredCandidates(
   randomBytes: RandomBytes,
 ): Candidates {
   const isCoarse = isWide(range) && !isFurther;
-  const step = isCoarse ? (range.steps[0] ?? 1n) : finestStep(range);
+  const step = isCoarse ? coarsestOf(range.steps) : finestStep(range);
   const amounts = drawn(range, step, sampledPicks, randomBytes);
   return { amounts, samples: isCoarse ? [amounts] : [] };
 }

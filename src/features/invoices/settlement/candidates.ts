@@ -143,6 +143,7 @@ async function newestOf(
   };
   const facets = await facetsOf(reader, walk, [startingWith(`${status} `)]);
   const span = { after: null, bounds: [], conditions: [], fetch: newestMax };
+  /* c8 ignore next: facets are null from over 1,000 combinations of network, token, currency and wallet on. */
   const { keys } = await findAlong(reader, walk, { ...span, facets: facets ?? [] });
   return keys.map(([id]) => id as Id<"invoice">);
 }

@@ -30,6 +30,7 @@ export async function remainingAmount(
     case "confirming":
     case "canceled":
       return 0n;
+    /* c8 ignore next: a draft has no payments. */
     case "draft":
     case "open":
       return payableAmount;

@@ -276,6 +276,7 @@ export function columnsOf(
     return own === undefined ? quote : { ...quote, ...own };
   });
   const inForce = quotes.find((quote) => isSameOption(quote, row));
+  /* c8 ignore next: a defect of the store. */
   if (inForce === undefined) throw new Defect(`${row.id} has no quote for its option in force`);
   return {
     seenAmount: tokensAt(row, quotes, paidShare(quotes), inForce),

@@ -266,6 +266,13 @@ describe("the amounts that distinguish invoices of one price", () => {
   });
 });
 
+describe("the regions near a price", () => {
+  it("begin with its own if a fee could come from a price a thousand times as high, and never at zero", () => {
+    expect(regionsNear(amountRange(100n, peggedToken(6)))[0]).to.equal("03:1");
+    expect(regionsNear(amountRange(100n, peggedToken(2)))[0]).to.equal("01:1");
+  });
+});
+
 describe("the price that a payer is asked for", () => {
   const usdt18 = peggedToken(18);
   it("is rounded up to four decimals, whatever the precision of the contract", () => {

@@ -65,6 +65,11 @@ anyStore("The amount that remains to be paid", (store) => {
   it("is the bare rest if no payment of it could be recognized", async () => {
     for (const [why, changes, rest] of [
       ["the token is no longer configured", { tokenSymbol: "GONE" }, 6_000_000n],
+      [
+        "so is that of an invoice from before the dust was kept",
+        { tokenSymbol: "GONE", dustAmount: null },
+        6_000_000n,
+      ],
       ["it has no address", { walletAddress: null }, 6_000_000n],
       ["its address is malformed", { walletAddress: "0x7" }, 6_000_000n],
       ["it has no late window", { lateUntil: null }, 6_000_000n],

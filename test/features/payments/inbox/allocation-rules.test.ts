@@ -15,6 +15,12 @@ import {
   isWorthless,
 } from "../../../../src/features/payments/ledger/transfer-rules.ts";
 import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
+import {
+  requirePayable,
+  TokenMismatch,
+} from "../../../../src/features/payments/inbox/allocation.ts";
+import type { PayableTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
+import type { InTx } from "../../../../src/app.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 
 const transfer: TransferRow = {
@@ -158,6 +164,30 @@ describe("The allocations of a transfer", () => {
     // Nobody verifies transfers to addresses without a hold until somebody decides.
     expect(fault(recorded)).to.equal("worthless");
     expect(isWorthless({ dust: 0n }, { amount: 0n, from: "a", to: "b" })).to.equal(false);
+  });
+});
+
+describe("The refusal of a transfer in another token than the invoice asks for", () => {
+  it("names both networks by their titles, and one that is no longer configured by its id", async () => {
+    const asked = {
+      organizationId: "org_1",
+      managedBy: null,
+      quotes: [
+        { network: "tron", tokenSymbol: "USDT" },
+        { network: "gone", tokenSymbol: "USDC" },
+      ],
+    } as unknown as PayableTerms;
+    const known = testNetworks("ethereum", "tron");
+    const app = { networks: { known } } as unknown as InTx;
+    const payable = requirePayable(
+      ...([null as never, app, "org_1", transfer, "inv_1"] as const),
+      new Map([["inv_1", asked]]),
+    );
+    const refused = await payable.catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(TokenMismatch);
+    expect((refused as Error).message).to.equal(
+      "inv_1 asks for USDT on TRON or USDC on gone, but this transfer is USDT on Ethereum. Choose another invoice.",
+    );
   });
 });
 
