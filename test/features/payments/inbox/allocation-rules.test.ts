@@ -15,11 +15,9 @@ import {
   isWorthless,
 } from "../../../../src/features/payments/ledger/transfer-rules.ts";
 import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
-import {
-  requirePayable,
-  TokenMismatch,
-} from "../../../../src/features/payments/inbox/allocation.ts";
-import type { PayableTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
+import { TokenMismatch } from "../../../../src/features/payments/errors.ts";
+import { requirePayable } from "../../../../src/features/payments/inbox/allocation.ts";
+import type { LockedTerms } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
 import type { InTx } from "../../../../src/app.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 
@@ -176,7 +174,7 @@ describe("The refusal of a transfer in another token than the invoice asks for",
         { network: "tron", tokenSymbol: "USDT" },
         { network: "gone", tokenSymbol: "USDC" },
       ],
-    } as unknown as PayableTerms;
+    } as unknown as LockedTerms;
     const known = testNetworks("ethereum", "tron");
     const app = { networks: { known } } as unknown as InTx;
     const payable = requirePayable(
