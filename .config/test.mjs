@@ -86,7 +86,7 @@ child = spawn(
   process.execPath,
   [
     "--enable-source-maps",
-    // What a test makes lives until its end: with V8's default size, copying it takes a tenth of the processor time.
+    // Objects of a test live until its end: with the default size, V8 spends a tenth of the processor time on copying them.
     "--max-semi-space-size=64",
     mocha,
     "--config",
