@@ -14,6 +14,7 @@ import { operator } from "../../src/cli/operator.ts";
 import { makeProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/cli/terminal/drawing/width.ts";
 import { listWallets } from "../../src/features/wallets/wallets.ts";
+import { day, hour, systemClock } from "../../src/kernel/clock.ts";
 import { createPaymentLink } from "../../src/features/payment-links/payment-links.ts";
 import { createWebhookEndpoint } from "../../src/features/webhooks/endpoints.ts";
 import { getInvoice } from "../../src/features/invoices/invoices.ts";
@@ -83,6 +84,16 @@ describe("every command", () => {
   let store: DeskStore;
   let samples: Samples;
   let commands: readonly Leaf[];
+
+  // It is noon, so that no day begins meanwhile: charts count days.
+  const { now } = systemClock;
+  before(() => {
+    const noonAfter = Math.floor(now() / day) * day + 12 * hour - now();
+    systemClock.now = () => now() + noonAfter;
+  });
+  after(() => {
+    systemClock.now = now;
+  });
 
   before(async () => {
     store = await desk.store();
