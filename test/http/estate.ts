@@ -4,16 +4,18 @@ import {
   playScenario,
 } from "../../src/features/payments/sandbox/sandbox.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/table.ts";
+import { finalBlocks, openCounter, type Counter } from "../support/counter.ts";
 import {
-  finalBlocks,
-  openCounter,
-  type Counter,
   type Json,
   type Merchant,
-} from "../support/counter.ts";
+  type Person,
+  type TestApp,
+  colleague,
+  keyOf,
+  platformAdmin,
+} from "../support/app.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { addInvoice } from "../features/billing/balances/balance-fixture.ts";
-import { type Person, type TestApp, colleague, keyOf, platformAdmin } from "../support/app.ts";
 import { testContext, type TestStore } from "../support/store/stores.ts";
 import { makeThings, settingsForThings } from "./things.ts";
 

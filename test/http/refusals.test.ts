@@ -6,8 +6,9 @@ import { createPasswordReset, passwordsOf } from "../../src/features/auth/passwo
 import { addressGroups } from "../../src/http/client-address.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { plansFile } from "../features/billing/billing-fleet.ts";
-import { openCounter, type Counter, type Merchant } from "../support/counter.ts";
+import { openCounter, type Counter } from "../support/counter.ts";
 import {
+  type Merchant,
   expectStatus,
   password,
   register,

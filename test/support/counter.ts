@@ -7,19 +7,12 @@ import { join } from "node:path";
 import { checkoutPageToken } from "../../src/features/checkout/checkouts.ts";
 import { sweepDeadlines } from "../../src/features/invoices/settlement/settlement.ts";
 import { networkReadersOf } from "../../src/features/payments/networks/readers.ts";
-import {
-  expireOnSandbox,
-  mineBlocks,
-  openSandbox,
-  reorganizeSandbox,
-  sandboxOf,
-} from "../../src/features/payments/sandbox/sandbox.ts";
+import { expireOnSandbox, reorganizeSandbox } from "../../src/features/payments/sandbox/sandbox.ts";
 import { refreshRates } from "../../src/features/rates/rates.ts";
 import { examineRefunds } from "../../src/features/refunds/verification/examiner.ts";
 import type { Id } from "../../src/kernel/id.ts";
-import { makeSandbox, type SandboxPayment } from "../../src/platform/chain/sandbox/chain.ts";
+import type { SandboxPayment } from "../../src/platform/chain/sandbox/chain.ts";
 import { networkState } from "../../src/platform/chain/state/network-state.ts";
-import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { usdt } from "./amounts.ts";
 import {
   approvedMerchant,
@@ -27,13 +20,13 @@ import {
   makeDefault,
   startApp,
   type Answer,
+  type Json,
+  type Merchant,
   type TestApp,
 } from "./app.ts";
+import { playSandbox, sendTokens } from "./sandbox.ts";
 import { known } from "./ledger.ts";
 import { testContext, type TestStore } from "./store/stores.ts";
-
-export type Merchant = Awaited<ReturnType<typeof approvedMerchant>>;
-export type Json = Readonly<Record<string, unknown>>;
 
 const holding = () => Promise.resolve();
 
@@ -72,16 +65,6 @@ export async function openCounter(
   const place = await store.place("migrated");
   const app = await startApp({ place, settings, background: false });
   const { db, background } = app.app;
-  const sandbox = known(sandboxOf(app.app));
-  const chain = makeSandbox({
-    network: sandbox.network,
-    clock: app.clock,
-    randomBytes: systemRandom,
-  });
-  // Other networks have no chain to scan.
-  const watchers = [...networkReadersOf(app.app).values()]
-    .filter(({ network }) => network.id === sandbox.network.id)
-    .map(({ watcher }) => watcher);
   let wallets = 0;
   const woken: string[] = [];
   const wake = background.wake.bind(background);
@@ -91,52 +74,31 @@ export async function openCounter(
       wake(worker);
     },
   });
+  const sandbox = await playSandbox(app);
 
   const counter: Counter = {
     app,
     merchant: () => approvedMerchant(app),
-    post: (owner, path, body) =>
-      app.request("POST", `/v1/organizations/${owner.organizationId}${path}`, {
-        key: owner.key,
-        body,
-      }),
-    async get(owner, path) {
-      const asked = app.request("GET", `/v1/organizations/${owner.organizationId}${path}`, {
-        key: owner.key,
-      });
-      return (await expectStatus(asked, 200)).body;
-    },
-    list: async (owner, path) => (await counter.get(owner, path))["data"] as Json[],
+    post: (owner, path, body) => owner.post(path, body),
+    get: (owner, path) => owner.get(path),
+    list: (owner, path) => owner.list(path),
     async wallet(owner) {
       wallets += 1;
       const address = (0xabcdef0000 + wallets).toString(16).padStart(40, "7");
-      const body = { label: "Till", network: "sandbox", address: `0x${address}` };
-      const made = await expectStatus(counter.post(owner, "/wallets", body), 201);
-      await makeDefault(app, owner, "sandbox", made.body["id"]);
+      const { id } = await owner.addWallet({ address: `0x${address}` });
+      await makeDefault(app, owner, "sandbox", id);
       return address;
     },
-    async issue(owner, input = {}) {
-      const priced = { amount: "25.00", settlementCurrency: "USD", tokenSymbol: "USDT" };
-      const body = { ...priced, network: "sandbox", ...input };
-      return (await expectStatus(counter.post(owner, "/invoices", body), 201)).body;
-    },
-    async pay(to, units, how = {}) {
-      const payment = { to, token: "USDT", amount: units, ...how };
-      return (await db.write(testContext, (tx) => chain.pay(tx, payment))).transactionHash;
-    },
-    async mine(blocks = 1) {
-      await mineBlocks(app.app, testContext, blocks);
-      await counter.look();
-    },
+    issue: (owner, input) => owner.issue(input),
+    pay: (to, units, how) => sendTokens(app, to, units, how),
+    mine: sandbox.mine,
     async reorganize(depth, options) {
       await reorganizeSandbox(app.app, testContext, depth, options);
-      await counter.look();
+      await sandbox.look();
     },
-    async look() {
-      for (const watcher of watchers) while (await watcher.scan(holding));
-    },
+    look: sandbox.look,
     async sweep(time) {
-      const read = known(await networkState(db, sandbox.network.id));
+      const read = known(await networkState(db, "sandbox"));
       const cursorTime = time ?? read.tipTime;
       const state = { ...read, cursorTime };
       const agreed = () => Promise.resolve(cursorTime);
@@ -151,8 +113,6 @@ export async function openCounter(
     woken: () => woken.splice(0),
     stop: () => app.stop(),
   };
-  await openSandbox(app.app, testContext, 0);
-  await counter.look();
   return counter;
 }
 

@@ -8,7 +8,7 @@ import { watchUsage } from "../../../src/features/billing/subscriptions/usage-wa
 import { allOperations } from "../../../src/features/index.ts";
 import { eventCatalogue } from "../../../src/platform/events/catalogue.ts";
 import { createRelay, eventBody, events } from "../../../src/platform/events/outbox.ts";
-import { expectStatus, type Merchant } from "../../support/app.ts";
+import { expectStatus, type Merchant, type Json } from "../../support/app.ts";
 import { formatted } from "../../support/formatted.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
@@ -19,7 +19,6 @@ import {
   shapeOf,
   type Schemas,
 } from "../events/golden-bodies.ts";
-import type { Json } from "../../support/counter.ts";
 import { openEstate, plansFile, type Estate } from "./billing-fleet.ts";
 
 const types = Object.keys(eventCatalogue.billing);

@@ -12,10 +12,10 @@ import { Problem } from "../../../src/kernel/errors.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { systemRandom } from "../../../src/platform/secrets/tokens.ts";
-import { startApp, type TestApp } from "../../support/app.ts";
+import { startApp, type TestApp, type Json, type Merchant } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
+import { openCounter, type Counter } from "../../support/counter.ts";
 
 const callers = 64;
 const ids = createIds(systemRandom);

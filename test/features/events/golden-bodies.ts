@@ -1,4 +1,4 @@
-import type { Json } from "../../support/counter.ts";
+import type { Json } from "../../support/app.ts";
 
 interface Schema {
   readonly $ref?: string;

@@ -20,11 +20,18 @@ import { linkLimits } from "../../../src/features/invoices/issuing/create.ts";
 import { delivererOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { fanOutEvents } from "../../../src/features/webhooks/delivery/fan-out.ts";
 import { usdt } from "../../support/amounts.ts";
-import { expectStatus, legalFields, register, platformKey } from "../../support/app.ts";
+import {
+  expectStatus,
+  legalFields,
+  register,
+  platformKey,
+  type Json,
+  type Merchant,
+} from "../../support/app.ts";
 import { formatted } from "../../support/formatted.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
+import { openCounter, type Counter } from "../../support/counter.ts";
 import { bodyFaults, normalize, recordsByType, shapeOf, type Schemas } from "./golden-bodies.ts";
 
 /** Groups whose types have their golden bodies elsewhere, or none, each with its reason. */

@@ -5,10 +5,10 @@ import { invoices, invoiceTerms } from "../../../src/features/invoices/table.ts"
 import { metadataTerm } from "../../../src/kernel/search.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { pointersOf } from "../../http/problem.ts";
-import { expectStatus, type Answer } from "../../support/app.ts";
+import { expectStatus, type Answer, type Json, type Merchant } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
+import { openCounter, type Counter } from "../../support/counter.ts";
 
 eachStore("the search for invoices", (store) => {
   store.leavesUnsound({ checks: "all", because: "a crowd of invoices is copied by SQL" });

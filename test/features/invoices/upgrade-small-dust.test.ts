@@ -2,16 +2,11 @@
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { migrate } from "../../../src/platform/database/schema.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { toVersion40 } from "../../support/store/earlier-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import {
-  openOptionsCounter,
-  type Json,
-  type Merchant,
-  type OptionsCounter,
-} from "../../support/counter.ts";
+import { openOptionsCounter, type OptionsCounter } from "../../support/counter.ts";
 
 /** Takes the amounts of the schema after version 38 back. */
 const toVersion38 = [

@@ -3,13 +3,13 @@ import { expect } from "chai";
 import { addressOwnerships } from "../../../src/features/wallets/table.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { migrate } from "../../../src/platform/database/schema.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Json } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { expectSound } from "../../support/store/expect-store-is-consistent.ts";
 import { toVersion40 } from "../../support/store/earlier-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { usdt } from "../../support/amounts.ts";
-import { openDesk, type Json } from "../../support/counter.ts";
+import { openDesk } from "../../support/counter.ts";
 
 /** Takes the changes of the schema after version 36 back, with what they stored. */
 const toVersion36 = [

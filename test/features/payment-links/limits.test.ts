@@ -5,11 +5,11 @@ import { invoices } from "../../../src/features/invoices/table.ts";
 import { linkLimits, withinLinkLimits } from "../../../src/features/invoices/issuing/create.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import { hour } from "../../../src/kernel/clock.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { countRows, tableNamesOf } from "../../support/store/dump.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
+import { openCounter, type Counter } from "../../support/counter.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
 const options = ["USDT", "USDC"].map((tokenSymbol) => ({ network: "sandbox", tokenSymbol }));

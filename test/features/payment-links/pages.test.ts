@@ -9,9 +9,9 @@ import {
 import { failureOf } from "../../../src/features/payment-links/pages.ts";
 import { invalidField, invalidFields } from "../../../src/kernel/errors.ts";
 import { StoreUnavailable } from "../../../src/platform/database/errors.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Merchant } from "../../support/app.ts";
 import { anyStore } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Merchant } from "../../support/counter.ts";
+import { openCounter, type Counter } from "../../support/counter.ts";
 
 anyStore("A payer who enters an amount at a payment link", (store) => {
   let counter: Counter;

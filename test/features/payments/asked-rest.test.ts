@@ -1,9 +1,9 @@
 // The rest of a partly paid invoice carries a new surcharge if the bare rest is not free.
 import { expect } from "chai";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Json } from "../../support/app.ts";
 import { formatUnits } from "../../../src/kernel/money/ratio.ts";
 import { expectDigits, usdt } from "../../support/amounts.ts";
-import { openDesk, type Json } from "../../support/counter.ts";
+import { openDesk } from "../../support/counter.ts";
 import { eachStore } from "../../support/store/stores.ts";
 
 eachStore("Payment of exactly the remaining amount", (store) => {

@@ -1,10 +1,10 @@
 // Prices that payers without a credential enter at a link, and the fees that exchanges keep, at one shared address.
 import { expect } from "chai";
 import { holds } from "../../../src/features/invoices/table.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Json } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { expectDigits, usdt } from "../../support/amounts.ts";
-import { openDesk, suggestedFor, type Json } from "../../support/counter.ts";
+import { openDesk, suggestedFor } from "../../support/counter.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };

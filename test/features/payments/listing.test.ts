@@ -12,10 +12,16 @@ import type { Reader } from "../../../src/platform/database/database.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { pointersOf } from "../../http/problem.ts";
 import { newIds } from "../../support/context.ts";
-import { expectStatus, type Answer, platformKey } from "../../support/app.ts";
+import {
+  expectStatus,
+  type Answer,
+  platformKey,
+  type Json,
+  type Merchant,
+} from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { eachStore, testContext, whileBroken } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
+import { openCounter, type Counter } from "../../support/counter.ts";
 
 eachStore("The list of payments", (store) => {
   let counter: Counter;

@@ -1,7 +1,8 @@
 // Payments within the tolerance of one invoice, while other invoices wait for similar amounts.
 import { expect } from "chai";
 import { eachStore } from "../../support/store/stores.ts";
-import { openDesk, suggestedFor, type Json } from "../../support/counter.ts";
+import { openDesk, suggestedFor } from "../../support/counter.ts";
+import type { Json } from "../../support/app.ts";
 import { expectDigits, usdt } from "../../support/amounts.ts";
 
 eachStore("A payment within the tolerance of one invoice", (store) => {

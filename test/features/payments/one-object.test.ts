@@ -2,10 +2,9 @@
 import { expect } from "chai";
 import type { Id } from "../../../src/kernel/id.ts";
 import { webhookAttempts } from "../../../src/features/webhooks/table.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { openEstate, type Estate } from "../../http/estate.ts";
-import type { Json, Merchant } from "../../support/counter.ts";
 
 eachStore("An object read by its id", (store) => {
   let estate: Estate;

@@ -2,9 +2,9 @@
 import { expect } from "chai";
 import { known } from "../../support/ledger.ts";
 import { findToken } from "../../../src/platform/chain/networks.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Json } from "../../support/app.ts";
 import { expectDigits, usdt } from "../../support/amounts.ts";
-import { openDesk, suggestedFor, type Json } from "../../support/counter.ts";
+import { openDesk, suggestedFor } from "../../support/counter.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { paymentChecks } from "../../../src/features/payments/ledger/checks.ts";
 import { payments } from "../../../src/features/payments/table.ts";

@@ -1,15 +1,9 @@
 // Rests below 1.00 of a token with two decimals have no amount near them by which they could be told apart.
 import { expect } from "chai";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../support/app.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { eachStore } from "../../support/store/stores.ts";
-import {
-  openOptionsCounter,
-  suggestedFor,
-  type Json,
-  type Merchant,
-  type OptionsCounter,
-} from "../../support/counter.ts";
+import { openOptionsCounter, suggestedFor, type OptionsCounter } from "../../support/counter.ts";
 
 eachStore("A rest that another invoice asks for too", (store) => {
   let counter: OptionsCounter;

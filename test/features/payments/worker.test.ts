@@ -15,7 +15,8 @@ import type { Worker } from "../../../src/platform/jobs/background.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
 import { leases } from "../../../src/platform/jobs/table.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../support/counter.ts";
+import { openCounter, type Counter } from "../../support/counter.ts";
+import type { Json, Merchant } from "../../support/app.ts";
 import { openPool, type PooledNetwork } from "../../support/chain/world.ts";
 
 describe("The last lease of a process on a network", () => {

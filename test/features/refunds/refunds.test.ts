@@ -5,10 +5,10 @@ import { transfers } from "../../../src/features/payments/table.ts";
 import { columnTypes } from "../../../src/platform/database/schema/table.ts";
 import { migration as owedAmounts } from "../../../src/platform/database/schema/migrations/0035-owed-amounts.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
-import { expectStatus, type Answer } from "../../support/app.ts";
+import { expectStatus, type Answer, type Json } from "../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { usdt } from "../../support/amounts.ts";
-import { finalBlocks, openDesk, type Json } from "../../support/counter.ts";
+import { finalBlocks, openDesk } from "../../support/counter.ts";
 import { xpubOf } from "../../support/merchants.ts";
 
 const sumOf = (invoice: Json, more: number) => (Number(invoice["payableAmount"]) + more).toFixed(6);

@@ -5,9 +5,9 @@ import { systemActor } from "../../../../src/kernel/actor.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import { createRelay, type Subscriber } from "../../../../src/platform/events/outbox.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openDesk, type Json } from "../../../support/counter.ts";
+import { openDesk } from "../../../support/counter.ts";
 
 /** Long enough that a day later only canceled invoices have ended. */
 const lasting = { expiresInSeconds: 172_800 };

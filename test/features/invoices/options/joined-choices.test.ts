@@ -7,10 +7,10 @@ import { day } from "../../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { verifyAudit } from "../../../../src/platform/audit/verify.ts";
 import { createRelay, events, type Subscriber } from "../../../../src/platform/events/outbox.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../../support/app.ts";
 import { auditKey } from "../../../support/secret.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
+import { openCounter, type Counter } from "../../../support/counter.ts";
 
 eachStore("Choices that a payer makes one after the other", (store) => {
   let counter: Counter;

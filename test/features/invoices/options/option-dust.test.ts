@@ -1,14 +1,9 @@
 // The dust of an invoice is that of the option in force, in the smallest unit of its token.
 import { expect } from "chai";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import {
-  openOptionsCounter,
-  type Json,
-  type Merchant,
-  type OptionsCounter,
-} from "../../../support/counter.ts";
+import { openOptionsCounter, type OptionsCounter } from "../../../support/counter.ts";
 
 eachStore("The dust of an option that a payer chooses", (store) => {
   let counter: OptionsCounter;

@@ -5,14 +5,9 @@ import { createInvoiceBatch } from "../../../../src/features/invoices/batches/ba
 import { invoices } from "../../../../src/features/invoices/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { networkState, stateTable } from "../../../../src/platform/chain/state/network-state.ts";
-import { expectStatus, type Answer } from "../../../support/app.ts";
+import { expectStatus, type Answer, type Json, type Merchant } from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import {
-  openOptionsCounter,
-  type Json,
-  type Merchant,
-  type OptionsCounter,
-} from "../../../support/counter.ts";
+import { openOptionsCounter, type OptionsCounter } from "../../../support/counter.ts";
 
 const offered = (...symbols: readonly string[]) =>
   symbols.map((tokenSymbol) => ({ network: "sandbox", tokenSymbol }));

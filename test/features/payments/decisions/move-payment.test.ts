@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { stateTable } from "../../../../src/platform/chain/state/network-state.ts";
-import { expectStatus, type Answer } from "../../../support/app.ts";
+import { expectStatus, type Answer, type Json } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../../../support/amounts.ts";
-import { openDesk, type Json } from "../../../support/counter.ts";
+import { openDesk } from "../../../support/counter.ts";
 
 let keys = 50;
 

@@ -1,9 +1,9 @@
 // The effects of a merchant's decision about a payment on its transfer, the transfer's other payments and its invoice.
 import { expect } from "chai";
 import { transfers } from "../../../../src/features/payments/table.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json } from "../../../support/app.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { finalBlocks, openDesk, type Json } from "../../../support/counter.ts";
+import { finalBlocks, openDesk } from "../../../support/counter.ts";
 
 anyStore("A decision about a payment", (store) => {
   const shop = openDesk(store);

@@ -14,9 +14,9 @@ import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import type { Reader } from "../../../../src/platform/database/database.ts";
 import type { SqlValue } from "../../../../src/platform/database/schema/table.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../../support/app.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
+import { openCounter, type Counter } from "../../../support/counter.ts";
 
 const flood = 600;
 

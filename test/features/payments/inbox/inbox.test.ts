@@ -5,9 +5,15 @@ import { watchWorkerName } from "../../../../src/features/payments/wake.ts";
 import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
 import { auditLogs } from "../../../../src/platform/audit/chain.ts";
 import { usdt } from "../../../support/amounts.ts";
-import { expectStatus, type Answer, colleague } from "../../../support/app.ts";
+import {
+  expectStatus,
+  type Answer,
+  colleague,
+  type Json,
+  type Merchant,
+} from "../../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
+import { openCounter, type Counter } from "../../../support/counter.ts";
 
 eachStore("A transfer that matches no invoice", (store) => {
   const it = takeTurns(store);

@@ -2,10 +2,10 @@
 import { expect } from "chai";
 import { minute } from "../../../../src/kernel/clock.ts";
 import { usdt } from "../../../support/amounts.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Json, type Merchant } from "../../../support/counter.ts";
+import { openCounter, type Counter } from "../../../support/counter.ts";
 
 const sender = "5e".repeat(20);
 

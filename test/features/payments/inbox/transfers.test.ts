@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { listClaims } from "../../../../src/features/payments/inbox/transfers.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json } from "../../../support/app.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import { openDesk, type Json } from "../../../support/counter.ts";
+import { openDesk } from "../../../support/counter.ts";
 
 anyStore("The transactions that payers submitted", (store) => {
   const shop = openDesk(store);

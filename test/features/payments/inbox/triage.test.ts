@@ -4,10 +4,10 @@ import { waitingReasonWords } from "../../../../src/features/payments/inbox/stat
 import { triage } from "../../../../src/features/payments/inbox/triage.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json } from "../../../support/app.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../../../support/amounts.ts";
-import { openDesk, type Json } from "../../../support/counter.ts";
+import { openDesk } from "../../../support/counter.ts";
 
 anyStore("The questions about transfers in the inbox", (store) => {
   const shop = openDesk(store);

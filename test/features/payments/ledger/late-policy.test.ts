@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { usdt } from "../../../support/amounts.ts";
-import { expectStatus, colleague } from "../../../support/app.ts";
+import { expectStatus, colleague, type Merchant } from "../../../support/app.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import { openCounter, type Counter, type Merchant } from "../../../support/counter.ts";
+import { openCounter, type Counter } from "../../../support/counter.ts";
 
 anyStore("The policy for late payments", (store) => {
   let counter: Counter;

@@ -3,11 +3,11 @@ import { expect } from "chai";
 import { transfers } from "../../../../src/features/payments/table.ts";
 import { hour } from "../../../../src/kernel/clock.ts";
 import { events } from "../../../../src/platform/events/outbox.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 import { usdt } from "../../../support/amounts.ts";
-import { openDesk, suggestedFor, type Json, type Merchant } from "../../../support/counter.ts";
+import { openDesk, suggestedFor } from "../../../support/counter.ts";
 import { openBook } from "../../../support/ledger.ts";
 
 eachStore("A transfer from a wallet of the invoice's organization", (store) => {

@@ -3,11 +3,10 @@ import { expect } from "chai";
 import { matchHolds } from "../../../../src/features/invoices/holds/matching.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
-import { expectStatus } from "../../../support/app.ts";
-
+import { expectStatus, type Json } from "../../../support/app.ts";
 import { testNetworks, xpubs } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { openDesk, suggestedFor, type Json } from "../../../support/counter.ts";
+import { openDesk, suggestedFor } from "../../../support/counter.ts";
 import { longChain, unseen } from "../../../support/amounts.ts";
 
 /** 1 % of 0.01 is 0.0001: the bare price and a hundred surcharges of six decimals. */

@@ -3,17 +3,11 @@ import { expect } from "chai";
 import { leaveToMerchants } from "../../../../src/features/invoices/holds/addresses.ts";
 import { addressOwnerships } from "../../../../src/features/wallets/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json, type Merchant } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../../../support/amounts.ts";
-import {
-  openCounter,
-  suggestedFor,
-  type Counter,
-  type Json,
-  type Merchant,
-} from "../../../support/counter.ts";
+import { openCounter, suggestedFor, type Counter } from "../../../support/counter.ts";
 
 /** The addresses in a row that ordinary wallets scan. */
 const gap = 20;

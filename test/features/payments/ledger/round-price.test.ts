@@ -1,8 +1,8 @@
 // Payments by payers who round the payable amount.
 import { expect } from "chai";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Json } from "../../../support/app.ts";
 import { expectDigits, usdt } from "../../../support/amounts.ts";
-import { openDesk, suggestedFor as suggested, type Json } from "../../../support/counter.ts";
+import { openDesk, suggestedFor as suggested } from "../../../support/counter.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 
 eachStore("A payment of the round price", (store) => {

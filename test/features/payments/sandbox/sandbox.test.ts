@@ -26,11 +26,11 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import { createState, stateTable } from "../../../../src/platform/chain/state/network-state.ts";
 import { writeProviders } from "../../../../src/platform/chain/state/provider-health.ts";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { expectStatus } from "../../../support/app.ts";
+import { expectStatus, type Merchant } from "../../../support/app.ts";
 import { enabledNetworks, xpubOf } from "../../../support/merchants.ts";
 import { anyStore, eachStore, testContext } from "../../../support/store/stores.ts";
 import { until } from "../../../support/until.ts";
-import { openCounter, type Counter, type Merchant } from "../../../support/counter.ts";
+import { openCounter, type Counter } from "../../../support/counter.ts";
 
 const network = "sandbox";
 const tip = { height: 100, hash: "aa".repeat(32) };
