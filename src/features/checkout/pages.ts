@@ -37,7 +37,7 @@ import { valuesOf, type FormField, type PageNotice } from "./page/page-words.ts"
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel } from "./page/page-model.ts";
 import { renderCheckout, renderHome, renderRefund } from "./page/render.ts";
-import { isSearchedFor } from "./page/state-words.ts";
+import { isLastSearchedFor } from "./page/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./session.ts";
 import { hasTestPanel, pressTestPanel, type PanelResult } from "./test-panel.ts";
@@ -371,7 +371,7 @@ function hashNotice(
 ): PageNotice | null {
   if (result !== "received") return null;
   // The page says itself that the transaction is looked for.
-  if (session.state === "awaiting" && isSearchedFor(session)) return null;
+  if (session.state === "awaiting" && isLastSearchedFor(session)) return null;
   return { form: "hash", isError: false, text: text.hashReceived };
 }
 

@@ -155,7 +155,7 @@ export function presentSession(view: CheckoutView, situation: Situation): Checko
     },
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
-    walletTransfer: nextAction === "pay" && !isSearchedFor(view) ? walletTransferOf(view) : null,
+    walletTransfer: nextAction === "pay" && !isAnySearchedFor(view) ? walletTransferOf(view) : null,
     paymentInstructions: instructions(view, situation, arrived),
     merchantDisplayName: view.merchant.displayName,
     merchantWebsite: view.merchant.website,
@@ -344,8 +344,8 @@ function confirmationSeconds({ invoice, confirmingOn }: CheckoutView): number {
   return Math.ceil((Math.max(0, required - current) * confirmingOn.blockTimeMs) / second);
 }
 
-/** Whether a submitted transaction is still being looked for: it may be the payment. */
-function isSearchedFor({ submitted }: CheckoutView): boolean {
+/** Whether any submitted transaction is still being looked for: it may be the payment. */
+function isAnySearchedFor({ submitted }: CheckoutView): boolean {
   return submitted.some(({ result }) => openResults.has(result));
 }
 

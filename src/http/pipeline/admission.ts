@@ -21,7 +21,10 @@ import {
 } from "../declare/problems.ts";
 import { rateLimitHeaders, rateLimits } from "./rate-limits.ts";
 
-/** Counts the request against its rate limits, then authenticates and authorizes the caller. Throws on refusal. */
+/**
+ * Admits the caller or throws: counts the request against the limit of its client or checkout, authenticates, counts it
+ * against the limits of the credential and the organization, and authorizes.
+ */
 export async function admit(
   ctx: Exchange,
   operation: Operation,

@@ -10,8 +10,7 @@ import type { AnyCall, Operation } from "../declare/operation.ts";
 export type Mountable = (router: Router<RequestState>) => void;
 
 /**
- * Mounts operations. The order is the same for each: rate limits, authentication,
- * authorization, parsing, the handler (once per Idempotency-Key), validation of the response, sending.
+ * Mounts operations. The order is the same for each: the caller is admitted, within rate limits (see `admit`), then parsing, the handler (once per Idempotency-Key), validation of the response, sending.
  */
 export function mountOperations(
   operations: readonly Operation[],

@@ -37,6 +37,25 @@ function problemsOf(text: string, lang = "nl", isNew = true): string[] {
 }
 
 describe("a file of a language", () => {
+  it("is told all its mistakes at once, unknown entries among them", () => {
+    const text =
+      "payTwo: &a x\nname: Nederlands\npayTo: *a\nconfirmationCount: { otehr: x }\n__proto__: x\n";
+    expect(problemsOf(text)).to.deep.equal([
+      "payTwo:1 is not a known entry; did you mean payTo?",
+      "__proto__:5 is not a known entry",
+      "confirmationCount.otehr:4 must have the placeholders {current}, {required}, as in English, not none",
+      "confirmationCount.otehr:4 is not a plural form of this language, which has one, other",
+      "confirmationCount.other:4 is missing: it is for all other numbers",
+      "dir:1 is missing: write ltr or rtl",
+    ]);
+  });
+
+  it("is told its name alone if that is no tag", () => {
+    expect(problemsOf(dutch, "NL.yml")).to.deep.equal([
+      ":1 must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml",
+    ]);
+  });
+
   it("has the texts that its author wants to give", () => {
     expect(problemsOf(`${dutch}payTo: Betaling aan\n`)).to.deep.equal([]);
     expect(problemsOf("payTo: Zahlung\n", "de", false)).to.deep.equal([]);
@@ -74,6 +93,11 @@ describe("a file of a language", () => {
       "has an unknown text",
       `${dutch}payTwo: x\n`,
       "payTwo:4 is not a known entry; did you mean payTo?",
+    ],
+    [
+      "has a text without quotes with a colon",
+      `${dutch}payTo: Let op: betaal aan\n`,
+      /^:4 is not valid YAML: Nested mappings.*; a text with ": " must be in quotes$/,
     ],
     ["has a name of objects", `${dutch}__proto__: x\n`, "__proto__:4 is not a known entry"],
     ["has a number for a text", `${dutch}payTo: 12\n`, "payTo:4 must be text"],
@@ -174,9 +198,15 @@ describe("a file of a language", () => {
       ["de-DE-1996", undefined],
       ["ca-ES-valencia", undefined],
       ["dutch-language", ":1 is for a language whose numbers and dates this Node.js cannot write"],
-      ["nl_NL", ":1 must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml"],
-      ["nl.yml", ":1 must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml"],
-      ["x-y", ":1 must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml"],
+      [
+        "nl_NL",
+        ":1 must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml",
+      ],
+      [
+        "nl.yml",
+        ":1 must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml",
+      ],
+      ["x-y", ":1 must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml"],
     ] as const) {
       expect(problemsOf(complete, lang)[0], lang).to.equal(problem);
     }
@@ -278,7 +308,7 @@ describe("the merchant's own folder of languages", () => {
       "payTitle in F/de.yaml:2 must have the placeholders {amount}, {merchant}, as in English, not none",
       "dir in F/nl.yaml:1 is missing: write ltr or rtl",
       "name in F/nl.yaml:1 is missing: write the language's name in the language itself",
-      "F/sv.yml:1 must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml",
+      "F/sv.yml:1 must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml",
     ]);
     const shipped = shippedLanguages.textsOf("de");
     expect(languages.textsOf("de")).to.deep.include({ payTo: shipped.payTo });

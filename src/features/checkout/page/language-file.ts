@@ -54,7 +54,7 @@ export function parseLanguage(lang: string, text: string, isNew: boolean): Parse
       if (typeof value === "string") checkText([key], value, english[key], report);
       else if (unsuitable === null) checkForms(lang, key, value, report);
     }
-    if (texts.lang !== undefined && texts.lang !== lang) {
+    if (unsuitable === null && texts.lang !== undefined && texts.lang !== lang) {
       report(["lang"], `must be ${lang}, like the name of the file`);
     }
     if (isNew && texts.dir === undefined) report(["dir"], "is missing: write ltr or rtl");
@@ -77,7 +77,7 @@ function findUnsuitableTag(lang: string): string | null {
       ? "is for a language whose numbers and dates this Node.js cannot write"
       : null;
   } catch {
-    return "must have the tag of a language as its name, such as nl.yaml or pt-BR.yaml";
+    return "must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml";
   }
 }
 

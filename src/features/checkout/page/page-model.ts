@@ -9,9 +9,9 @@ import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "
 import {
   describeState,
   hashResults,
-  isSearchedFor,
+  isLastSearchedFor,
   isRefundNext,
-  isRefused,
+  isLastRefused,
   isWebLink,
   makeHelp,
   type CheckoutWords,
@@ -169,7 +169,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     hash: transactionHash,
     // The state says in full what the network does not know yet.
     result:
-      result === "unknown" && isSearchedFor(session)
+      result === "unknown" && isLastSearchedFor(session)
         ? text.hashLooking
         : fill(text[hashResults[result]], values),
   }));
@@ -238,7 +238,7 @@ function makeForms(
           action: `${page}/transactions${languageQuery}#transaction-hash`,
           lead: fill(text.hashLead, { network: networkText(session) }),
           question: submittedTransactions.length > 0 ? text.hashAnother : text.hashQuestion,
-          isOpen: hashRefusal !== null || isRefused(session),
+          isOpen: hashRefusal !== null || isLastRefused(session),
           error: hashRefusal?.text ?? null,
           given: hashRefusal?.given?.transactionHash ?? "",
         }

@@ -23,7 +23,7 @@ export interface CheckoutWords {
 }
 
 /** The words of a state before their placeholders are filled. */
-type StateWords = readonly [tone: Tone, headline: string, ...paragraphs: string[]];
+type ToneAndWords = readonly [tone: Tone, headline: string, ...paragraphs: string[]];
 
 /** Returns the payer's text for the session's state: the next step first, and one only. */
 export function describeState(session: CheckoutSession, text: Catalogue): CheckoutWords {
@@ -81,7 +81,7 @@ function contactParts(session: CheckoutSession, text: Catalogue): Part[] {
   return [name, part("text", " ("), part("link", link.label, link.href), part("text", ")")];
 }
 
-function chooseWords(session: CheckoutSession, text: Catalogue): StateWords {
+function chooseWords(session: CheckoutSession, text: Catalogue): ToneAndWords {
   const { invoice } = session;
   const notices = session.notices.map((notice) => text[noticeTexts[notice]]);
   const refundOr = (...otherwise: string[]) => refundStep(session, text, ...otherwise);
@@ -92,7 +92,7 @@ function chooseWords(session: CheckoutSession, text: Catalogue): StateWords {
     case "awaiting":
       return enteredWords(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
     case "partly_paid": {
-      if (isSearchedFor(session)) {
+      if (isLastSearchedFor(session)) {
         return ["working", text.lookingHeadline, text.partlyArrived, ...searchSteps(session, text)];
       }
       const { partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse } = text;
@@ -149,7 +149,7 @@ function canceledWords(
   session: CheckoutSession,
   text: Catalogue,
   notices: readonly string[],
-): StateWords {
+): ToneAndWords {
   const { canceledHeadline, canceledLead, canceledSent, notNeededLead } = text;
   if (isLeftToMerchant(session)) {
     return ["over", canceledHeadline, ...notices, ...leftSteps(text)];
@@ -160,9 +160,9 @@ function canceledWords(
 }
 
 /** Returns the words while nothing was found and there is news of what the payer has sent; null without any. */
-function enteredWords(session: CheckoutSession, text: Catalogue): StateWords | null {
+function enteredWords(session: CheckoutSession, text: Catalogue): ToneAndWords | null {
   const { notices } = session;
-  if (isSearchedFor(session))
+  if (isLastSearchedFor(session))
     return ["working", text.lookingHeadline, ...searchSteps(session, text)];
   if (notices.includes("payment_reverted")) {
     return ["careful", text.goneHeadline, text.goneLead, text.goneWait, text.goneFailed];
@@ -205,12 +205,12 @@ function expiredWords(
   session: CheckoutSession,
   text: Catalogue,
   notices: readonly string[],
-): StateWords {
+): ToneAndWords {
   if (isMoved(session)) return ["over", text.expiredHeadline, text.paymentMoved];
   if (!isRefundNext(session) && !isLeftToMerchant(session)) {
     const isFailed = session.notices.includes("transaction_failed");
     if (isFailed) return ["over", text.sentFailedHeadline, ...notices, text.newLink];
-    if (isSearchedFor(session)) {
+    if (isLastSearchedFor(session)) {
       const steps = [...searchSteps(session, text), text.lookingOver];
       return ["working", text.lookingHeadline, ...notices, ...steps, ...refundStep(session, text)];
     }
@@ -259,12 +259,12 @@ function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
 }
 
 /** Whether the transaction that was entered last is not the payment, so that another one may be. */
-export function isRefused({ submittedTransactions: [last] }: CheckoutSession): boolean {
+export function isLastRefused({ submittedTransactions: [last] }: CheckoutSession): boolean {
   return last !== undefined && !toldElsewhere.has(last.result);
 }
 
 /** Whether the transaction that was entered last is still being looked for. */
-export function isSearchedFor({ submittedTransactions: [last] }: CheckoutSession): boolean {
+export function isLastSearchedFor({ submittedTransactions: [last] }: CheckoutSession): boolean {
   return last !== undefined && openResults.has(last.result);
 }
 
@@ -300,7 +300,7 @@ function cannotCheckWords(
   { nextAction, lastCheckedAt, options }: CheckoutSession,
   text: Catalogue,
   notices: readonly string[],
-): StateWords {
+): ToneAndWords {
   const { cannotCheckHeadline, cannotCheckLead } = text;
   const since = lastCheckedAt === null ? [] : [text.cannotCheckSince];
   switch (nextAction) {

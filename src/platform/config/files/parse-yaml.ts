@@ -18,7 +18,8 @@ export type Report = (path: readonly (string | number)[], message: string) => vo
 
 /**
  * Parses the text of a YAML file by a schema and reports every problem at once. `read` makes the result of what the
- * schema accepts, and reports what a schema cannot express.
+ * schema accepts, and reports what a schema cannot express; it also reads a file whose only problem for the schema are
+ * unknown entries.
  */
 export function parseYaml<S extends z.ZodType, T>(
   text: string,
@@ -27,10 +28,10 @@ export function parseYaml<S extends z.ZodType, T>(
 ): ParsedFile<T> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const problems: FileProblem[] = document.errors.map(({ pos, message }) => ({
+  const problems: FileProblem[] = document.errors.map(({ code, pos, message }) => ({
     path: "",
     line: lines.linePos(pos[0]).line,
-    message: `is not valid YAML: ${message}`,
+    message: `is not valid YAML: ${message}${code === "BLOCK_AS_IMPLICIT_KEY" ? '; a text with ": " must be in quotes' : ""}`,
   }));
   if (problems.length > 0) return { ok: false, problems };
   /** Returns the line of an entry, or of the nearest one that contains it if the entry is missing. */
@@ -51,10 +52,18 @@ export function parseYaml<S extends z.ZodType, T>(
     report([], "uses too many YAML aliases");
     return { ok: false, problems };
   }
-  const parsed = schema.safeParse(entries, { error: messageOf });
+  let parsed = schema.safeParse(entries, { error: messageOf });
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) reportIssue(issue, report);
-    return { ok: false, problems };
+    const { issues } = parsed.error;
+    for (const issue of issues) reportIssue(issue, report);
+    for (const issue of issues) {
+      if (issue.code !== "unrecognized_keys") return { ok: false, problems };
+      let holder = entries as Record<PropertyKey, unknown>;
+      for (const step of issue.path) holder = holder[step] as typeof holder;
+      for (const key of issue.keys) Reflect.deleteProperty(holder, key);
+    }
+    parsed = schema.safeParse(entries);
+    if (!parsed.success) return { ok: false, problems };
   }
   const value = read(parsed.data, report);
   return problems.length > 0 ? { ok: false, problems } : { ok: true, value };
