@@ -1,6 +1,6 @@
 // Shares of payments at a shared address that decisions 19 and 56 bound, measured on the composed app with a SQLite store.
 import { expect } from "chai";
-import { linkLimits } from "../../src/features/invoices/issuing/create.ts";
+import { linkLimits } from "../../src/features/invoices/issuing/link-limits.ts";
 import { aimedShare, waitingShare } from "./measured.ts";
 import { openStage, type Stage } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 // npm run simulate -- --seed N --steps M: plays one history, or many from a seed on, and shrinks the first that fails.
 import { parseArgs } from "node:util";
-import { linkLimits } from "../../src/features/invoices/issuing/create.ts";
+import { linkLimits } from "../../src/features/invoices/issuing/link-limits.ts";
 import { spawn } from "node:child_process";
 import { play, shrink, told, type PlayOptions } from "./play.ts";
 import { aimedShare, waitingShare, type MeasuredShare } from "./measured.ts";

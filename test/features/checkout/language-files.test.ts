@@ -37,7 +37,7 @@ function problemsOf(text: string, lang = "nl", isNew = true): string[] {
 }
 
 describe("a file of a language", () => {
-  it("is told all its mistakes at once, unknown entries among them", () => {
+  it("has all its mistakes listed at once, unknown entries among them", () => {
     const text =
       "payTwo: &a x\nname: Nederlands\npayTo: *a\nconfirmationCount: { otehr: x }\n__proto__: x\n";
     expect(problemsOf(text)).to.deep.equal([
@@ -50,7 +50,7 @@ describe("a file of a language", () => {
     ]);
   });
 
-  it("is told its name alone if that is no tag", () => {
+  it("has only its name listed if that is no tag", () => {
     expect(problemsOf(dutch, "NL.yml")).to.deep.equal([
       ":1 must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml",
     ]);

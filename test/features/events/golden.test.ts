@@ -16,7 +16,7 @@ import {
   events,
   type Subscriber,
 } from "../../../src/platform/events/outbox.ts";
-import { linkLimits } from "../../../src/features/invoices/issuing/create.ts";
+import { linkLimits } from "../../../src/features/invoices/issuing/link-limits.ts";
 import { delivererOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import { fanOutEvents } from "../../../src/features/webhooks/delivery/fan-out.ts";
 import { usdt } from "../../support/amounts.ts";

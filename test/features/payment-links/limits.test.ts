@@ -2,7 +2,10 @@
 import { expect } from "chai";
 import { LinkLimitReached } from "../../../src/features/invoices/errors.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
-import { linkLimits, withinLinkLimits } from "../../../src/features/invoices/issuing/create.ts";
+import {
+  linkLimits,
+  withinLinkLimits,
+} from "../../../src/features/invoices/issuing/link-limits.ts";
 import { events } from "../../../src/platform/events/outbox.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import { expectStatus, type Json, type Merchant } from "../../support/app.ts";

@@ -1,18 +1,20 @@
 import { expect } from "chai";
 import {
-  countSlots,
   createEndpointHealth,
-  scheduleDeliveries,
   goodHealth,
   isFailing,
   isForgettable,
   isTroubled,
   observe,
+  type Health,
+} from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
+import {
+  countSlots,
+  scheduleDeliveries,
   type Capacity,
   type Demand,
   type SlotUse,
-  type Health,
-} from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
+} from "../../../src/features/webhooks/delivery/slots.ts";
 import {
   createEndpointRateLimit,
   demandOf,

@@ -11,16 +11,7 @@ import {
 import { sign } from "../../../platform/outbound/standard-webhooks.ts";
 import { SealBroken } from "../../../platform/secrets/encryption.ts";
 import { openSecrets, webhookGuard, webhookSecretKey } from "../endpoints.ts";
-import {
-  countSlots,
-  createEndpointHealth,
-  createOpenDeliveries,
-  isTroubled,
-  leasesPerEndpointMax,
-  organizationShare,
-  scheduleDeliveries,
-  type Demand,
-} from "./circuit-breaker.ts";
+import { createEndpointHealth, isTroubled } from "./circuit-breaker.ts";
 import { recordAttempts } from "./record-attempts.ts";
 import { isSuccess } from "./retry-policy.ts";
 import {
@@ -31,6 +22,14 @@ import {
   givenUpMax,
   type EndpointBacklog,
 } from "./leases.ts";
+import {
+  countSlots,
+  createOpenDeliveries,
+  leasesPerEndpointMax,
+  organizationShare,
+  scheduleDeliveries,
+  type Demand,
+} from "./slots.ts";
 import type { DeliveryRow } from "./store.ts";
 
 /** Maximum number of claimed but unrecorded deliveries, which are sent again if the process is killed. */
