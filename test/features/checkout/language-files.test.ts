@@ -50,7 +50,7 @@ describe("a file of a language", () => {
     ]);
   });
 
-  it("has only its name listed if that is no tag", () => {
+  it("has only its name listed if that is wrong", () => {
     expect(problemsOf(dutch, "NL.yml")).to.deep.equal([
       ":1 must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml",
     ]);
