@@ -159,6 +159,8 @@ function amountObjection({
 interface HeldRow {
   readonly key: string;
   readonly invoiceId: Id<"invoice">;
+  /** The start of the invoice's holds. */
+  readonly startsAt: Instant;
   readonly organizationId: Id<"organization">;
 }
 
@@ -203,6 +205,13 @@ const isOrderUnknown = (hold: string) =>
 /** SQL condition: the hold may be paid by the transfer of the probe, and this certainly came after it. */
 const liveAtProbe = (hold: string, dialect: Dialect) =>
   `${mayBePaid(hold, dialect)} AND NOT ${isOrderUnknown(hold)}`;
+
+/**
+ * SQL condition: the late window of the recycled hold `former` was open when the block of the probe was mined or, if that
+ * time is uncertain, when the present hold began.
+ */
+const isStillOpen = (present: string) =>
+  `former.recycled_at IS NOT NULL AND former.ends_at >= COALESCE(probe.block_time, ${present}.starts_at)`;
 
 interface ExactRow extends HeldRow {
   readonly kind: "exclusive" | "amount";
@@ -258,11 +267,11 @@ async function exactHolds(
   // SQLite keeps the order of a CROSS JOIN, which means few probes into a large index.
   return reader.all(
     `SELECT probe.key AS "key", holds.kind AS kind, holds.invoice_id AS "invoiceId",
-       holds.organization_id AS "organizationId", (
+       holds.organization_id AS "organizationId", holds.starts_at AS "startsAt", (
          SELECT former.id FROM holds AS former
          WHERE former.network = holds.network AND former.address = holds.address
            AND former.token = holds.token AND former.amount = holds.amount
-           AND former.recycled_at IS NOT NULL AND former.ends_at >= COALESCE(probe.block_time, holds.starts_at)
+           AND ${isStillOpen("holds")}
            AND former.invoice_id <> holds.invoice_id
          LIMIT 1
        ) AS former, holds.needs_decision AS "needsDecision", holds.is_new_address AS "newAddress",
@@ -292,7 +301,8 @@ async function exactHolds(
 /** The number of earlier invoices with recycled addresses that are read for a batch of transfers. */
 const formersMax = 1_000;
 
-const reusedProbes = givenRows("probe", { ...sought, invoiceId: text<Id<"invoice">>() });
+const presentHold = { invoiceId: text<Id<"invoice">>(), startsAt: time() };
+const reusedProbes = givenRows("probe", { ...sought, ...presentHold });
 
 /**
  * Returns the transfers to recycled addresses, by their keys, that are exactly what the present invoice asks for and not
@@ -307,17 +317,16 @@ async function askedAtReused(
   const reused = found.filter(({ kind, former }) => kind === "exclusive" && former !== null);
   if (reused.length === 0) return new Set();
   const candidateOf = new Map(candidates.map((candidate) => [candidate.key, candidate]));
-  const asked = reused.flatMap(({ key, invoiceId }) => {
+  const asked = reused.flatMap(({ key, invoiceId, startsAt }) => {
     const candidate = candidateOf.get(key);
-    return candidate === undefined ? [] : [{ ...candidate, invoiceId }];
+    return candidate === undefined ? [] : [{ ...candidate, invoiceId, startsAt }];
   });
   const formers = await reader.all<{ key: string; invoiceId: Id<"invoice"> }>(
     `SELECT probe.key AS "key", former.invoice_id AS "invoiceId"
      FROM ${reusedProbes.from(reader.dialect, 2)} CROSS JOIN holds AS former
      WHERE former.network = $1 AND former.address = probe.address AND former.token = '${anyToken}'
-       AND former.amount = '${encodeAmount(0n)}' AND former.recycled_at IS NOT NULL
+       AND former.amount = '${encodeAmount(0n)}' AND ${isStillOpen("probe")}
        AND former.invoice_id <> probe.invoice_id
-       AND (probe.block_time IS NULL OR former.ends_at >= probe.block_time)
      LIMIT ${String(formersMax)}`,
     [network, reusedProbes.values(asked)],
   );
@@ -382,6 +391,7 @@ async function tolerantHolds(
   return reader.all(
     `SELECT probe.key AS "key", ${first("invoice_id")} AS "invoiceId",
        ${first("organization_id")} AS "organizationId", ${first("amount")} AS amount,
+       ${first("starts_at")} AS "startsAt",
        count(${certain("id")}) AS certain
      FROM ${tolerantProbes.from(dialect, 2)} CROSS JOIN holds
      WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
@@ -396,10 +406,10 @@ async function tolerantHolds(
 
 const rivalProbes = givenRows("probe", {
   ...sought,
+  ...presentHold,
   amount: amount(),
   least: amount(),
   most: amount(),
-  invoiceId: text<Id<"invoice">>(),
 });
 
 /**
@@ -418,7 +428,8 @@ async function rivaledKeys(
     const row = nearest.get(candidate.key);
     if (row === undefined) return [];
     const range = rivalRange(candidate.amount, decodeAmount(row.amount));
-    return [{ ...candidate, ...range, invoiceId: row.invoiceId }];
+    const { invoiceId, startsAt } = row;
+    return [{ ...candidate, ...range, invoiceId, startsAt }];
   });
   const rows = await reader.all<{ key: string }>(
     `SELECT probe.key AS "key" FROM ${rivalProbes.from(reader.dialect, 2)} WHERE EXISTS (
@@ -431,9 +442,8 @@ async function rivaledKeys(
      ) OR EXISTS (
        SELECT 1 FROM holds AS former
        WHERE former.network = $1 AND former.address = probe.address AND former.token = probe.token
-         AND former.amount = probe.amount AND former.recycled_at IS NOT NULL
+         AND former.amount = probe.amount AND ${isStillOpen("probe")}
          AND former.invoice_id <> probe.invoice_id
-         AND (probe.block_time IS NULL OR former.ends_at >= probe.block_time)
      )`,
     [network, rivalProbes.values(asked)],
   );

@@ -23,6 +23,7 @@ describe("The matches among the holds of an exact amount or a whole address", ()
       kind,
       invoiceId,
       organizationId: "org_1",
+      startsAt: 1_000,
       former: null,
       needsDecision: 0,
       uncertain: 0,
@@ -175,12 +176,12 @@ anyStore("Transfers to a shared address", (store) => {
       transfer("another amount", 90.01),
       { ...transfer("another token", 90), token: "USDC" },
     ];
-    const matchedWith = async (recycled: InvoiceView, amount: bigint) => {
+    const matchedWith = async (recycled: InvoiceView, amount: bigint, endsAt = end) => {
       let found = new Map<string, HoldMatch>();
       await whileBroken(
         shop.db,
         async (tx) => {
-          const released = { amount, endsAt: end, releasedAt: now, recycledAt: now };
+          const released = { amount, endsAt, releasedAt: now, recycledAt: now };
           await tx.update(holds, released, "WHERE invoice_id = $1", [former.id]);
           await tx.update(holds, { invoiceId: recycled.id }, "WHERE invoice_id = $1", [former.id]);
           found = await matchHolds(tx, network, sent, longChain);
@@ -198,6 +199,9 @@ anyStore("Transfers to a shared address", (store) => {
     expect(await matchedWith(former, 90_000_000n)).to.have.members(["too late", "another amount"]);
     const all = sent.map(({ key }) => key).filter((key) => key !== "another token");
     expect(await matchedWith(former, 90_500_000n)).to.have.members(all);
+    // Whatever the uncertain time is, the transfer was not made before the present invoice.
+    const longAgo = now - 300 * day;
+    expect(await matchedWith(former, 90_000_000n, longAgo)).to.have.members(all);
     // The invoice itself may have asked for it before.
     expect(await matchedWith(tolerant, 90_000_000n)).to.have.members(all);
   });
