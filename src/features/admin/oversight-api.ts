@@ -299,7 +299,7 @@ export const listAuditLogsOperation = operation({
   errors: [],
   handle(app, call) {
     const { organizationId, ...query } = withTimes(call.query);
-    return listAuditLogs(app, organizationId ?? null, query);
+    return listAuditLogs(app, organizationId ?? "all", query);
   },
   present: presentAuditLogs,
   cli: {

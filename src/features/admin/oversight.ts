@@ -20,7 +20,7 @@ export async function listOwnedPayments(
   app: App,
   { organizationId, ...query }: PaymentFilters & PageQuery,
 ): Promise<Page<Owned<PaymentView>>> {
-  const page = await listPayments(app, organizationId ?? null, query);
+  const page = await listPayments(app, organizationId ?? "all", query);
   return owned(app, page, ({ payment }) => payment.organizationId);
 }
 
@@ -40,7 +40,7 @@ export async function listOwnedDeliveries(
   app: App,
   { organizationId, ...query }: DeliveryFilters & PageQuery,
 ): Promise<Page<Owned<ListedDelivery>>> {
-  const page = await listWebhookDeliveries(app, organizationId ?? null, query);
+  const page = await listWebhookDeliveries(app, organizationId ?? "all", query);
   return owned(app, page, (delivery) => delivery.organizationId);
 }
 

@@ -14,7 +14,11 @@ import { auditLogs, formatHead, parseHead, type AuditRow } from "../../platform/
 import { sealAll } from "../../platform/audit/head.ts";
 import { verifyAudit, type AuditVerification } from "../../platform/audit/verify.ts";
 import type { Reader, WriteContext } from "../../platform/database/database.ts";
-import { pageQuery } from "../../platform/database/query/lists.ts";
+import {
+  organizationFilter,
+  pageQuery,
+  type ListOwner,
+} from "../../platform/database/query/lists.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { platformOrganization } from "../organizations/store.ts";
 import type { AuditHeadRecord } from "./records.ts";
@@ -41,10 +45,10 @@ export const sealKey = perApp((app) => deriveKey(app.secret, "audit-seals"));
  */
 export async function listAuditLogs(
   app: App,
-  organizationId: Id<"organization"> | null,
+  owner: ListOwner,
   { limit, cursor, ...given }: Omit<AuditFilters, "organizationId"> & PageQuery,
 ): Promise<Page<AuditRow>> {
-  const filters = { ...given, organizationId: organizationId ?? undefined };
+  const filters = { ...given, organizationId: organizationFilter(owner) };
   const page = parsePage({ limit, cursor }, "audit_logs", filters);
   return toPage(await findEntries(app.db, filters, page), page);
 }

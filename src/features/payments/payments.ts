@@ -36,6 +36,8 @@ import {
   unindexed,
   unindexedNumber,
   type Narrowed,
+  organizationFilter,
+  type ListOwner,
 } from "../../platform/database/query/lists.ts";
 import type { SqlValue } from "../../platform/database/schema/table.ts";
 import { isReceiverSql } from "../wallets/store.ts";
@@ -55,11 +57,11 @@ import { paymentFacet, payments, type PaymentRow } from "./table.ts";
 /** Returns an organization's payments, or for the platform all, newest first or in the requested order. */
 export async function listPayments(
   app: App,
-  organizationId: Id<"organization"> | null,
+  owner: ListOwner,
   { limit, cursor, ...given }: Omit<PaymentFilters, "organizationId"> & PageQuery,
 ): Promise<Page<PaymentView>> {
   const { db } = app;
-  const filters = { ...given, organizationId: organizationId ?? undefined };
+  const filters = { ...given, organizationId: organizationFilter(owner) };
   const sort = sortOf(filters);
   const page = parsePage({ limit, cursor }, "payments", { ...filters, sort });
   const { rows, resumeAt } = await findPayments(db, filters, page);

@@ -2,6 +2,7 @@ import type { App } from "../../app.ts";
 import { toIso } from "../../kernel/clock.ts";
 import { assert, defineProblem, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
+import { organizationFilter, type ListOwner } from "../../platform/database/query/lists.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
@@ -44,10 +45,10 @@ export const DeliveryInFlight = defineProblem({
 /** Returns a page of an organization's deliveries, or for the platform of all, newest first. */
 export async function listWebhookDeliveries(
   { db }: App,
-  organizationId: Id<"organization"> | null,
+  owner: ListOwner,
   { limit, cursor, ...given }: Omit<DeliveryFilters, "organizationId"> & PageQuery,
 ): Promise<Page<ListedDelivery>> {
-  const filters = { ...given, organizationId: organizationId ?? undefined };
+  const filters = { ...given, organizationId: organizationFilter(owner) };
   const page = parsePage({ limit, cursor }, "webhook-deliveries", filters);
   return toPage(await listDeliveries(db, filters, page), page);
 }

@@ -1,6 +1,6 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { invalidField } from "../../../kernel/errors.ts";
-import { idFloor, type IdKind } from "../../../kernel/id.ts";
+import { idFloor, type Id, type IdKind } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
 import {
   everyFacet,
@@ -233,6 +233,14 @@ export function keyAt({ encode, digitsMax = 0 }: ListOrder, position: string): K
 
 /** A comparison without its right side (`status =`), and the value; undefined means no filter. */
 export type Filter = readonly [comparison: string, value: SqlValue | undefined];
+
+/** The owner of the rows of a list: an organization or, for the platform's operators, all. */
+export type ListOwner = Id<"organization"> | "all";
+
+/** Returns the organization whose rows a list has; undefined means no filter. */
+export function organizationFilter(owner: ListOwner): Id<"organization"> | undefined {
+  return owner === "all" ? undefined : owner;
+}
 
 /**
  * Returns the part of a list's statement after `FROM …`, newest first: the given filters, the position after which the
