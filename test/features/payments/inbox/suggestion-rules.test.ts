@@ -338,7 +338,7 @@ describe("The rules of suggestions", () => {
       "1 1000 same_amount in_time",
     ]);
     const late = { issuedAt: expiresAt + slack + 1, expiresAt: expiresAt * 2 };
-    // One that is not issued at all was not issued too late.
+    // A draft was not issued, so not too late either.
     expect(
       suggested([asking("1", 1_000n, { issuedAt: null })], at(issuedAt - slack - 1)),
     ).to.deep.equal(["1 1000 same_amount"]);

@@ -179,7 +179,7 @@ describe("A transfer that is dust since the operator has raised the token's dust
     expect(takes({ amount: 300_000n, network: "bsc" })).to.equal(false);
     // The rest in an option that is not in force may be another amount.
     expect(takes({ amount: 300_000n, network: "bsc", token: "USDC" })).to.equal(false);
-    // What a hold on a shared address reserves is asked for, whatever its token.
+    // A hold on a shared address reserves exactly what is asked for, whatever its token.
     expect(takes({ amount: 1n, network: "bsc", token: "USDC" }, "exact_amount")).to.equal(true);
   });
 });
