@@ -52,6 +52,7 @@ export const areas: readonly Area[] = [
         "ledger/chain-diff.test.ts",
         "ledger/payment-rules.test.ts",
         "ledger/surplus.test.ts",
+        "ledger/transfer-rules.test.ts",
         "watcher/cursor.test.ts",
         "watcher/receipt-verifier.test.ts",
         "watcher/readings/reading-plan.test.ts",

@@ -137,9 +137,9 @@ function withoutDust(
   const taken = new Set<Id<"transfer">>();
   for (const row of [...found.fresh, ...found.moved]) {
     const match = matching.get(row.id);
-    const asked = terms.get(match?.invoiceId ?? "inv_");
-    if (!found.dust.has(row.id) || match === undefined || asked === undefined) continue;
-    if (takesDust(match, asked, row)) taken.add(row.id);
+    if (match === undefined) continue;
+    const asked = terms.get(match.invoiceId);
+    if (asked !== undefined && takesDust(match, asked, row)) taken.add(row.id);
   }
   const fresh = found.fresh.map((row): TransferRow =>
     taken.has(row.id) ? { ...row, verification: "open", disposition: "unmatched" } : row,

@@ -4,6 +4,7 @@ import { systemRandom } from "../../../../src/platform/secrets/tokens.ts";
 import {
   amountRange,
   bareNear,
+  belowHundredth,
   enteredCandidates,
   finestStep,
   isCrowded,
@@ -16,6 +17,8 @@ import {
   nearBase,
   amountsIn,
   regionsNear,
+  roundBetween,
+  roundedUpFrom,
 } from "../../../../src/features/invoices/holds/amounts.ts";
 
 import { counting, peggedToken } from "../../../support/amounts.ts";
@@ -263,6 +266,46 @@ describe("the amounts that distinguish invoices of one price", () => {
         expect(regionsOf(other)).to.include.oneOf([...regionsOf(base)]);
       }),
     );
+  });
+});
+
+describe("round amounts", () => {
+  it("are what a wallet of two decimals sends for an amount that is less than 0.01 below", () => {
+    const rounded = (amount: bigint, decimals = 6) => roundedUpFrom(amount, { decimals });
+    // 24.990001 is sent as 25.00, and 24.99 as itself.
+    expect(rounded(25_000_000n)).to.equal(24_990_001n);
+    expect(rounded(24_990_000n)).to.equal(24_980_001n);
+    expect(rounded(10_000n)).to.equal(1n);
+    expect(rounded(25n * 10n ** 18n, 18)).to.equal(2_499n * 10n ** 16n + 1n);
+    // Nobody rounds to 24.995, 25.0001 or 0.005, and nothing is rounded up to 0.
+    for (const amount of [24_995_000n, 25_000_100n, 5_000n, 0n]) {
+      expect(rounded(amount)).to.equal(amount);
+    }
+    // Amounts of two decimals or fewer cannot be rounded to two.
+    for (const decimals of [2, 1, 0]) expect(rounded(2_500n, decimals)).to.equal(2_500n);
+  });
+
+  it("are counted from one amount to another, both included", () => {
+    const range = amountRange(25_000_000n, peggedToken(6));
+    const between = (least: bigint, most: bigint) => roundBetween(range, 100n, least, most);
+    // 25.01 to 25.02, 25.0001 to 25.0099, and single amounts.
+    expect(between(25_010_000n, 25_020_000n)).to.equal(2n);
+    expect(between(25_000_100n, 25_009_900n)).to.equal(0n);
+    expect(between(25_009_900n, 25_010_000n)).to.equal(1n);
+    expect(between(25_010_000n, 25_010_000n)).to.equal(1n);
+    expect(between(25_010_100n, 25_010_100n)).to.equal(0n);
+    expect(between(25_020_000n, 25_010_000n)).to.equal(0n);
+  });
+
+  it("are more than a rest ever adds: the digits of a rest are below 0.01", () => {
+    const rest = (price: bigint, decimals = 6) => amountRange(price, peggedToken(decimals));
+    const capOf = (price: bigint, decimals?: number) => belowHundredth(rest(price, decimals)).cap;
+    // Digits of a price of 25.00 go up to 0.25, and of one of 1.00 up to 0.01.
+    expect(belowHundredth(rest(25_000_000n))).to.deep.equal({ ...rest(25_000_000n), cap: 9_999n });
+    expect(capOf(1_000_000n)).to.equal(9_999n);
+    // 1 % of 0.99 or of 0.50 is less anyway, and 25.00 of a token of two decimals has no other digits than these.
+    expect([capOf(990_000n), capOf(500_000n)]).to.deep.equal([9_900n, 5_000n]);
+    expect(capOf(2_500n, 2)).to.equal(25n);
   });
 });
 

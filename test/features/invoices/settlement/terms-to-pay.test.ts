@@ -161,6 +161,13 @@ describe("The money that is owed to the payer of an invoice", () => {
     expect(left({ ...elsewhere, ...sums, refunded: 249n })).to.equal(0n);
     expect(left({ ...elsewhere, ...sums, refunded: 245n })).to.equal(10n);
     expect(left({ ...inForce, ...sums, refunded: 498n })).to.equal(2n);
+    // Refunds in both tokens, of which one is rounded: 500 are 298 and twice 100, and 2 that nobody can send.
+    const parts = (refunded: bigint) => [
+      { ...elsewhere, ...sums, refunded: 100n },
+      { ...inForce, ...sums, refunded },
+    ];
+    expect(owed({ status: "expired", paymentOptions }, ...parts(298n))[0]).to.equal(0n);
+    expect(owed({ status: "expired", paymentOptions }, ...parts(290n))[0]).to.equal(10n);
     const both = [
       { ...elsewhere, ...sums, refunded: 249n },
       { ...inForce, ...sums, rejected: 1n },

@@ -144,6 +144,27 @@ describe("The rules of suggestions", () => {
     expect(suggested([asking("1", 1_000n)], exactly)).to.deep.equal([`1 1050 ${close}`]);
   });
 
+  it("tell what a wallet or its payer has rounded to two decimals", () => {
+    const reason = (asked: bigint, amount: bigint) =>
+      suggested([asking("1", asked)], { of: { amount } })[0]?.split(" ")[2];
+    // 25.0034 and 24.9966 asked for, and 25.00 sent: off by less than 0.01.
+    expect(reason(25_003_400n, 25_000_000n)).to.equal("rounded_amount");
+    expect(reason(24_996_600n, 25_000_000n)).to.equal("rounded_amount");
+    // 25.01 and 24.99 are round themselves, and so is 25.10: nobody rounds them.
+    for (const asked of [25_010_000n, 24_990_000n, 25_100_000n]) {
+      expect(reason(asked, 25_000_000n), String(asked)).to.equal("close_amount");
+    }
+    // The digits of 25.2601 left out are exactly 1 % of 25.01, and those of 25.2602 more.
+    expect(reason(25_260_100n, 25_010_000n)).to.equal("rounded_amount");
+    expect(reason(25_260_200n, 25_010_000n)).to.equal("close_amount");
+    // The digits of 1,000.9999 are less than a token, and those of 1,001.0001 more.
+    expect(reason(1_000_999_900n, 1_000_000_000n)).to.equal("rounded_amount");
+    expect(reason(1_001_000_100n, 1_000_000_000n)).to.equal("close_amount");
+    // Nobody leaves out digits by paying more, or by paying 25.0001.
+    expect(reason(24_880_100n, 25_000_000n)).to.equal("close_amount");
+    expect(reason(25_003_400n, 25_000_100n)).to.equal("close_amount");
+  });
+
   it("suggest no other customer's invoice where an address belongs to one invoice", () => {
     const own = { addressIndex: 7, walletAddress: formatAddress(elsewhere) };
     const [anna, bert] = ["cus_anna", "cus_bert"] as const;
@@ -317,6 +338,10 @@ describe("The rules of suggestions", () => {
       "1 1000 same_amount in_time",
     ]);
     const late = { issuedAt: expiresAt + slack + 1, expiresAt: expiresAt * 2 };
+    // A draft was not issued, so not too late either.
+    expect(
+      suggested([asking("1", 1_000n, { issuedAt: null })], at(issuedAt - slack - 1)),
+    ).to.deep.equal(["1 1000 same_amount"]);
     const own = { customerId: "cus_1" as const };
     const found = suggested(
       [

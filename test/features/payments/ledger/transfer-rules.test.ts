@@ -4,10 +4,12 @@ import {
   changedTransfers,
   creditFault,
   isWorthless,
+  takesDust,
 } from "../../../../src/features/payments/ledger/transfer-rules.ts";
 import type { ChainDiffInput } from "../../../../src/features/payments/ledger/types.ts";
 import type { TransferRow } from "../../../../src/features/payments/table.ts";
 import { testNetworks } from "../../../support/merchants.ts";
+import { aQuote } from "../../../support/quotes.ts";
 
 const network = testNetworks("ethereum").get("ethereum") ?? expect.fail("no network");
 const [token, other] = network.tokens;
@@ -142,5 +144,42 @@ describe("A transfer", () => {
     expect(changed([], [[row("moved"), log("moved")]], [token.symbol]).creditable).to.deep.equal(
       [],
     );
+  });
+});
+
+describe("A transfer that is dust since the operator has raised the token's dust", () => {
+  const usdt = { network: "ethereum", token: "USDT" } as const;
+  /** An invoice of 25.00 USDT that was issued with a dust of 0.50, and of which 24.70 are paid; USDC on BSC has none. */
+  const terms = {
+    network: "ethereum",
+    tokenSymbol: "USDT",
+    remainingAmount: 300_000n,
+    quotes: [
+      aQuote({ payableAmount: 25_000_000n, dustAmount: 500_000n }),
+      aQuote({ payableAmount: 25_000_000n, network: "bsc", tokenSymbol: "USDC" }),
+    ],
+  };
+  const takes = (
+    transfer: { readonly network?: string; readonly token?: string; readonly amount: bigint },
+    rule: Parameters<typeof takesDust>[0]["rule"] = "exclusive_address",
+  ) => takesDust({ rule }, terms, { ...usdt, ...transfer });
+
+  it("pays an invoice whose own dust it reaches", () => {
+    expect(takes({ amount: 500_000n })).to.equal(true);
+    expect(takes({ amount: 500_001n })).to.equal(true);
+    expect(takes({ amount: 499_999n })).to.equal(false);
+    expect(takes({ amount: 499_999n }, "within_tolerance")).to.equal(false);
+  });
+
+  it("pays an invoice that asks for exactly this amount of this token on this network", () => {
+    expect(takes({ amount: 300_000n })).to.equal(true);
+    expect(takes({ amount: 299_999n })).to.equal(false);
+    expect(takes({ amount: 300_001n })).to.equal(false);
+    expect(takes({ amount: 300_000n, token: "USDC" })).to.equal(false);
+    expect(takes({ amount: 300_000n, network: "bsc" })).to.equal(false);
+    // The rest in an option that is not in force may be another amount.
+    expect(takes({ amount: 300_000n, network: "bsc", token: "USDC" })).to.equal(false);
+    // A hold on a shared address reserves exactly what is asked for, whatever its token.
+    expect(takes({ amount: 1n, network: "bsc", token: "USDC" }, "exact_amount")).to.equal(true);
   });
 });

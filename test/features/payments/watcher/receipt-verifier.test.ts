@@ -238,10 +238,11 @@ describe("A payment's receipt", () => {
     expect(await till.verify(...payments)).to.deep.equal(payments.map(({ id }) => id));
     expect([0, 1].map((place) => till.view(place).receipts)).to.deep.equal([1, 1]);
     expect([0, 1].map((place) => till.view(place).tips)).to.deep.equal([1, 1]);
-    till.view(1).failure = away;
+    // The first provider is asked about the first transaction only, although another one follows.
+    till.view(0).failure = away;
     const other = { ...payment(), transfer: { ...transfer, transactionHash: "bb" } };
     await till.verify(...payments.slice(0, 20), other);
-    expect([0, 1].map((place) => till.view(place).receipts)).to.deep.equal([3, 2]);
+    expect([0, 1].map((place) => till.view(place).receipts)).to.deep.equal([2, 3]);
   });
 
   it("is not compared if something else fails than a provider", async () => {
@@ -288,6 +289,25 @@ describe("The wait for a second provider", () => {
       expect(await waitFor(open(view, {})), JSON.stringify(view)).to.equal(120);
     }
     expect(await waitFor(open({ failure: away }, old))).to.equal(null);
+  });
+
+  it("takes two minutes if its logs cannot be read and may hide the transfer, and nothing if they show it", async () => {
+    const unreadableLogs = 1;
+    const hiding = receiptWith({ transfers: [], unreadableLogs });
+    const till = open({}, { receipt: hiding });
+    expect(await waitFor(till)).to.equal(120);
+    expect(till.alarms.open()).to.deep.equal([]);
+    const shown = open({}, { receipt: receiptWith({ unreadableLogs }) });
+    expect(await waitFor(shown)).to.equal(0);
+    // A receipt of another block hides nothing, and the only provider is not waited for.
+    const elsewhere = open({}, { receipt: { ...hiding, blockHash: "b11" } });
+    const alone = open({ receipt: hiding });
+    for (const held of [elsewhere, alone]) {
+      expect(await waitFor(held)).to.equal(null);
+      expect(held.verifier().held()).to.deep.equal(["pay_1"]);
+    }
+    const [alarm] = alone.alarms.open();
+    expect(alarm?.message).to.contain("the transaction does not contain the transfer");
   });
 
   it("does not end while its blocks are recent: the chain has not reached the confirming block", async () => {
