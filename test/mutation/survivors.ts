@@ -25,6 +25,12 @@ export interface Tried {
 
 type Outcome = "survived" | "killed" | "hung" | "spoiled";
 
+interface Attempt {
+  readonly outcome: Outcome;
+  /** The test that failed with the mutant and without it; null if another outcome is known, or the worker ended. */
+  readonly failed: number | null;
+}
+
 /** Runs test files of a copy of the project against mutants of its sources. */
 export async function tryMutants(
   copy: string,
@@ -38,20 +44,34 @@ export async function tryMutants(
 
   const survivors: Mutant[] = [];
   const waiting = [...mutants];
+  /** Tests that fail without those before them, with or without a mutant: they prove nothing. */
+  const dependent = new Set<number>();
   await Promise.all(
     Array.from({ length: lanes }, async () => {
       let worker: ChildProcess | null = null;
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-        const reaching = testsOf(mutant, tests);
-        let outcome: Outcome = reaching.length === 0 ? "survived" : "spoiled";
-        // A worker that an earlier mutant spoiled is replaced once; a fresh one that fails again is the mutant's doing.
-        for (let tries = 0; tries < 2 && outcome === "spoiled"; tries += 1) {
-          if (mutant.isStatic || tries > 0 || hasEnded(worker)) worker = endWorker(worker);
-          worker ??= await startWorker(copy, files, mutant.isStatic ? mutant.number : 0).catch(
-            () => null,
-          );
-          outcome = worker === null ? "hung" : await attempt(worker, mutant, reaching);
-          if (outcome === "hung" || mutant.isStatic) worker = endWorker(worker);
+        let outcome: Outcome = "spoiled";
+        while (outcome === "spoiled") {
+          const reaching = testsOf(mutant, tests).filter(({ place }) => !dependent.has(place));
+          if (reaching.length === 0) {
+            outcome = "survived";
+            break;
+          }
+          if (mutant.isStatic || hasEnded(worker)) worker = endWorker(worker);
+          const isFresh: boolean = worker === null;
+          worker ??= await startFor(copy, files, mutant);
+          const tried: Attempt =
+            worker === null
+              ? { outcome: "hung", failed: null }
+              : await attempt(worker, mutant.number, reaching);
+          outcome = tried.outcome;
+          if (outcome !== "survived" && outcome !== "killed") worker = endWorker(worker);
+          if (mutant.isStatic) worker = endWorker(worker);
+          // An earlier mutant may have spoiled an older worker: the next one tells.
+          if (outcome !== "spoiled" || !isFresh) continue;
+          const failed = reaching.find(({ place }) => place === tried.failed);
+          if (failed === undefined || (await passesAlone(copy, files, failed))) outcome = "killed";
+          else dependent.add(failed.place);
         }
         if (outcome === "survived") survivors.push(mutant);
       }
@@ -62,22 +82,41 @@ export async function tryMutants(
   return { survivors, failures };
 }
 
+/** Starts a worker for a mutant; null if a mutant that is active while the sources load keeps them from it. */
+async function startFor(
+  copy: string,
+  files: readonly string[],
+  { isStatic, number }: Mutant,
+): Promise<ChildProcess | null> {
+  const started = startWorker(copy, files, isStatic ? number : 0);
+  return isStatic ? started.catch(() => null) : started;
+}
+
+/** Whether a test passes without a mutant in a process of its own. */
+async function passesAlone(
+  copy: string,
+  files: readonly string[],
+  test: TestReach,
+): Promise<boolean> {
+  const worker = await startWorker(copy, files, 0);
+  const { outcome } = await attempt(worker, 0, [test]);
+  endWorker(worker);
+  return outcome === "survived";
+}
+
+/** Runs tests with a mutant; 0 is none. */
 async function attempt(
   worker: ChildProcess,
-  mutant: Mutant,
+  mutant: number,
   tests: readonly TestReach[],
-): Promise<Outcome> {
-  const order: Order = {
-    kind: "try",
-    mutant: mutant.number,
-    rounds: roundsOf(tests),
-  };
+): Promise<Attempt> {
+  const order: Order = { kind: "try", mutant, rounds: roundsOf(tests) };
   const usualMs = tests.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   try {
-    return (await ask(worker, order, slackMs + slackFactor * usualMs, "tried")).outcome;
+    return await ask(worker, order, slackMs + slackFactor * usualMs, "tried");
   } catch {
     // The worker may have ended because of earlier mutants.
-    return hasEnded(worker) ? "spoiled" : "hung";
+    return { outcome: hasEnded(worker) ? "spoiled" : "hung", failed: null };
   }
 }
 

@@ -29,7 +29,12 @@ export type Answer =
       readonly tests: readonly TestReach[];
       readonly failures: readonly string[];
     }
-  | { readonly kind: "tried"; readonly outcome: "survived" | "killed" | "spoiled" };
+  | {
+      readonly kind: "tried";
+      readonly outcome: "survived" | "killed" | "spoiled";
+      /** The place of a test that fails without the mutant too. */
+      readonly failed: number | null;
+    };
 
 /** For a busy machine, in milliseconds. The parent ends a process whose tests a mutant keeps waiting. */
 const testTimeoutMs = 900_000;
@@ -147,10 +152,13 @@ async function obey(order: Order): Promise<Answer> {
   for (const round of rounds) {
     const chosen = new Set(round);
     if (await passes(mutant, (test) => chosen.has(places.get(test) ?? -1))) continue;
+    // A hook is none of the tests.
+    const failed = (failedTest === null ? undefined : places.get(failedTest)) ?? round[0] ?? null;
     const isSound = mutant === Number(activeAtLoad) || (await isSoundAfter(round));
-    return { kind: "tried", outcome: isSound ? "killed" : "spoiled" };
+    if (isSound) return { kind: "tried", outcome: "killed", failed: null };
+    return { kind: "tried", outcome: "spoiled", failed };
   }
-  return { kind: "tried", outcome: "survived" };
+  return { kind: "tried", outcome: "survived", failed: null };
 }
 
 /** Whether the test that failed passes without the mutant, which may have left something behind in this process. */
