@@ -20,7 +20,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
-/** Contains the digest of the sources from which dist/ was built. */
+/** Contains the digest of the sources from which dist/ was built, and the paths of the files that were generated. */
 const stamp = join(dist, ".sources");
 
 const require = createRequire(import.meta.url);
@@ -41,16 +41,18 @@ try {
 const generated = ["src/client/generated", "docs/api", "docs/api.md", "docs/problems.md"];
 
 const digest = digestOfSources();
-const isFresh = () =>
-  existsSync(stamp) &&
-  readFileSync(stamp, "utf8") === digest &&
-  generated.every((path) => existsSync(join(root, path)));
+/** Whether dist/ was built from these sources, and none of the files is missing that were generated from them. */
+function isFresh() {
+  if (!existsSync(stamp)) return false;
+  const [built, ...paths] = readFileSync(stamp, "utf8").split("\n");
+  return built === digest && paths.every((path) => existsSync(join(root, path)));
+}
 if (process.argv.includes("--generated")) await generate();
 else if (!(process.argv.includes("--if-stale") && isFresh())) await build();
 
 /** Returns the digest of all files that a build reads, with their paths. */
 function digestOfSources() {
-  const sources = ["src", ".config/generate"]
+  const sources = ["src", ".config/generate", "config"]
     .flatMap((name) => readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -60,10 +62,6 @@ function digestOfSources() {
     ["tsconfig.client.json", "build.mjs", "bundle.mjs", "core.mjs", "zod-of-koa-body.mjs"].map(
       (name) => `.config/${name}`,
     ),
-    // Languages are read when the program runs.
-    readdirSync(join(root, "config"))
-      .filter((name) => name.endsWith(".yaml"))
-      .map((name) => `config/${name}`),
   );
   const hash = createHash("sha256").update(`${process.version} ${process.arch}\n`);
   for (const file of [...settings.map((name) => join(root, name)), ...sources]) {
@@ -78,29 +76,38 @@ function digestOfSources() {
  * not conflict.
  */
 async function build() {
-  await generate();
   const next = join(root, `dist.next/${process.pid}`);
   const old = `${next}.old`;
-  await bundler.build({
-    ...bundler.bundleOptions,
-    entryPoints: {
-      main: "src/cli/main.ts",
-      features: "src/cli/features.ts",
-      "check-tables": "src/platform/config/files/check-tables.ts",
-    },
-    inject: [".config/core.mjs"],
-    // As deep as the files of src/ that read other files: see src/platform/files.ts.
-    outdir: join(next, "program"),
-    minifySyntax: true,
-    minifyWhitespace: true,
-  });
-  process.exitCode = compile("tsconfig.client.json", join(next, "client"));
-  if (process.exitCode === 0) {
+  try {
+    const paths = await generate();
+    await bundler.build({
+      ...bundler.bundleOptions,
+      entryPoints: {
+        main: "src/cli/main.ts",
+        features: "src/cli/features.ts",
+        "check-tables": "src/platform/config/files/check-tables.ts",
+        "check-languages": "src/features/checkout/page/language-file.ts",
+      },
+      inject: [".config/core.mjs"],
+      // As deep as the files of src/ that read other files: see src/platform/files.ts.
+      outdir: join(next, "program"),
+      minifySyntax: true,
+      minifyWhitespace: true,
+    });
+    const program = (name) => import(pathToFileURL(join(next, "program", name)).href);
+    const { checkLanguages } = await program("check-languages.js");
+    const problems = checkLanguages(null, pathToFileURL(join(root, "config/languages/")));
+    for (const { name, message } of problems) console.error(`${name} ${message}`);
+    if (problems.length > 0) {
+      console.error("After a change of en.yaml, and with another list of languages: npm run docs.");
+    }
+    process.exitCode =
+      problems.length > 0 ? 1 : compile("tsconfig.client.json", join(next, "client"));
+    if (process.exitCode !== 0) return;
     writeFileSync(join(next, "client/package.json"), clientPackage());
     packClient(next);
     cpSync(join(root, "src"), next, { recursive: true, filter: isOther });
     mkdirSync(join(next, "config"));
-    const program = (name) => import(pathToFileURL(join(next, "program", name)).href);
     const { builtTables } = await program("check-tables.js");
     const textOf = (name) => readFileSync(join(root, "config", name), "utf8");
     for (const [name, json] of builtTables(textOf)) {
@@ -108,7 +115,7 @@ async function build() {
     }
     const { describeCommands } = await program("features.js");
     writeFileSync(join(next, "cli/commands.json"), JSON.stringify(await describeCommands()));
-    writeFileSync(join(next, ".sources"), digest);
+    writeFileSync(join(next, ".sources"), [digest, ...paths].join("\n"));
     try {
       if (existsSync(dist)) renameSync(dist, old);
       renameSync(next, dist);
@@ -116,38 +123,46 @@ async function build() {
       // Another build of the same sources may have finished just before.
       if (!isFresh()) throw error;
     }
+  } finally {
+    if (!existsSync(dist) && existsSync(old)) renameSync(old, dist);
+    rmSync(next, { recursive: true, force: true });
+    rmSync(old, { recursive: true, force: true });
   }
-  rmSync(next, { recursive: true, force: true });
-  rmSync(old, { recursive: true, force: true });
 }
 
-/** Writes the files that are made from the declarations, and removes those that are not made any more. */
+/**
+ * Writes the files that are made from the declarations, and removes those that are not made any more. Returns their paths.
+ */
 async function generate() {
   const folder = join(root, `dist.next/${process.pid}.generate`);
-  await bundler.build({
-    ...bundler.bundleOptions,
-    entryPoints: [".config/generate/main.ts"],
-    external: [...bundler.unbundled, "oxfmt"],
-    // As deep as the files of src/ that read other files: see src/platform/files.ts.
-    outdir: join(folder, "program"),
-  });
-  cpSync(join(root, "src"), folder, { recursive: true, filter: isOther });
-  const { generatedFiles } = await import(pathToFileURL(join(folder, "program/main.js")).href);
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const files = await generatedFiles(version);
-  for (const [path, text] of Object.entries(files)) {
-    const file = join(root, path);
-    if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
-    mkdirSync(dirname(file), { recursive: true });
-    // Another build of the same sources may read or write it now: a file is exchanged at once.
-    writeFileSync(join(folder, "next"), text);
-    renameSync(join(folder, "next"), file);
+  try {
+    await bundler.build({
+      ...bundler.bundleOptions,
+      entryPoints: [".config/generate/main.ts"],
+      external: [...bundler.unbundled, "oxfmt"],
+      // As deep as the files of src/ that read other files: see src/platform/files.ts.
+      outdir: join(folder, "program"),
+    });
+    cpSync(join(root, "src"), folder, { recursive: true, filter: isOther });
+    const { generatedFiles } = await import(pathToFileURL(join(folder, "program/main.js")).href);
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const files = await generatedFiles(version);
+    for (const [path, text] of Object.entries(files)) {
+      const file = join(root, path);
+      if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+      mkdirSync(dirname(file), { recursive: true });
+      // Another build of the same sources may read or write it now: a file is exchanged at once.
+      writeFileSync(join(folder, "next"), text);
+      renameSync(join(folder, "next"), file);
+    }
+    for (const name of readdirSync(join(root, "docs/api"))) {
+      if (!Object.hasOwn(files, `docs/api/${name}`))
+        rmSync(join(root, "docs/api", name), { force: true });
+    }
+    return Object.keys(files);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  for (const name of readdirSync(join(root, "docs/api"))) {
-    if (!Object.hasOwn(files, `docs/api/${name}`))
-      rmSync(join(root, "docs/api", name), { force: true });
-  }
-  rmSync(folder, { recursive: true });
 }
 
 function isOther(source) {

@@ -9,12 +9,7 @@ import {
 } from "../../features/admin/status/servers.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
-import {
-  ConfigError,
-  type Config,
-  type ConfigProblem,
-  type ReportedSetting,
-} from "../../platform/config/config.ts";
+import { ConfigError, type Config, type ReportedSetting } from "../../platform/config/config.ts";
 import { networkSettings, networkVariable } from "../../platform/config/network-settings.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";
 import { printTable } from "../terminal/output.ts";
@@ -47,12 +42,9 @@ const SettingsDiffer = defineProblem({
  */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config, settings } = await loadSettings(terminal, "serve", flags);
-  if (config.languagesFolder !== null) {
-    const { openLanguages } = await import("../../features/checkout/page/languages.ts");
-    const problems: ConfigProblem[] = [];
-    openLanguages(config.languagesFolder, (problem) => problems.push(problem));
-    if (problems.length > 0) throw new ConfigError(problems, settings);
-  }
+  const { checkLanguages } = await import("../../features/checkout/page/language-file.ts");
+  const problems = checkLanguages(config.languagesFolder);
+  if (problems.length > 0) throw new ConfigError(problems, settings);
   const file = config.configFile ?? "no settings file";
   const { warnings: stored, differences } = await compareWithStore(config);
   const warnings = [...providerWarnings(config), ...dustWarnings(config), ...stored];

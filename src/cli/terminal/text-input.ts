@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
+import { decodeUtf8 } from "../../kernel/text.ts";
 import { UsageError } from "../failures/refusals.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -13,14 +14,11 @@ export async function readTextInput(terminal: Terminal, path: string): Promise<s
 
 /** Decodes a file that was read from this path. Throws UsageError unless it is text in UTF-8. */
 export function decodeText(path: string, bytes: Uint8Array): string {
-  try {
-    // The byte order mark stays for the parser.
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new UsageError(
-      `${nameOf(path)} is not text in UTF-8. Save it in this encoding and try again.`,
-    );
-  }
+  const text = decodeUtf8(bytes);
+  if (text !== null) return text;
+  throw new UsageError(
+    `${nameOf(path)} is not text in UTF-8. Save it in this encoding and try again.`,
+  );
 }
 
 /** Reads a file, or standard input if the path is `-`. Throws UsageError if it cannot be read. */

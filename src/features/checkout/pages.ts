@@ -321,8 +321,8 @@ function redirect(
   fragment: "" | "#top" = "",
 ): PageResponse {
   const query = new URLSearchParams(result);
-  const { languageQuery, text } = readLanguage(app, call);
-  if (languageQuery !== "") query.set("lang", text.lang);
+  const { languageQuery } = readLanguage(app, call);
+  for (const [name, lang] of new URLSearchParams(languageQuery)) query.set(name, lang);
   const path = `${basePathOf(app)}/pay/${call.params["checkoutId"] ?? ""}`;
   return {
     kind: "redirect",

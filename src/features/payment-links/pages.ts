@@ -58,7 +58,7 @@ async function showPoster(app: App, call: PageCall): Promise<PageResponse> {
 async function startPayment(app: App, call: PageCall): Promise<PageResponse> {
   const found = await getPublicLink(app, call.params["paymentLinkId"] ?? "");
   const { link } = found;
-  const { languageQuery, text } = readLanguage(app, call);
+  const { languageQuery } = readLanguage(app, call);
   const context = {
     actor: systemActor("payment link"),
     requestId: call.requestId,
@@ -73,7 +73,7 @@ async function startPayment(app: App, call: PageCall): Promise<PageResponse> {
     return { kind: "redirect", location };
   } catch (error) {
     const query = new URLSearchParams({ failed: failureOf(error, link) });
-    if (languageQuery !== "") query.set("lang", text.lang);
+    for (const [name, lang] of new URLSearchParams(languageQuery)) query.set(name, lang);
     const location = `${basePathOf(app)}/link/${link.id}?${query.toString()}`;
     return { kind: "redirect", location };
   }

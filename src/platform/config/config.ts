@@ -3,7 +3,6 @@ import type { Network } from "../chain/networks.ts";
 import type { ProviderEndpoint } from "../chain/providers/member.ts";
 import type { ProxySettings } from "../outbound/proxy.ts";
 import type { RatesPlan } from "../rates/plan.ts";
-import type { FileProblem } from "./files/parse-yaml.ts";
 import type { Mode } from "./setting.ts";
 import type { PlanCatalog } from "./plans.ts";
 import type { SettingValues } from "./settings.ts";
@@ -62,6 +61,26 @@ export interface ConfigProblem {
   readonly name: string;
   /** Continues the name: `must be a whole number from 0 to 65535, not "x"`. */
   readonly message: string;
+}
+
+/** A problem in a file: its entry, such as `plans.growth.price` (empty: the whole file), its line, and what to do. */
+export interface FileProblem {
+  readonly path: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+/** Says what is wrong with a file of another encoding. */
+export const notUtf8 = "is not UTF-8 text: save it as UTF-8";
+
+/** Maximum number of a file's problems that are listed: a wrong file may have a problem in each of its lines. */
+export const problemsMax = 20;
+
+/** Returns what is said of a file's problems beyond those that are listed; nothing if there are none. */
+export function moreProblems(count: number): readonly string[] {
+  const more = count - problemsMax;
+  if (more <= 0) return [];
+  return [more === 1 ? "has one more problem" : `has ${String(more)} more problems`];
 }
 
 /** Names the problems of a file by its entries and lines. */

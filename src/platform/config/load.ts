@@ -6,6 +6,8 @@ import type { Network } from "../chain/networks.ts";
 import { withoutSources, type RatesPlan } from "../rates/plan.ts";
 import {
   ConfigError,
+  moreProblems,
+  problemsMax,
   problemsOfFile,
   type Config,
   type ConfigProblem,
@@ -19,6 +21,7 @@ import {
   findFolderFault,
   findWriters,
   parseSettingsFile,
+  readBytes,
   readText,
   readTextIfPresent,
 } from "./files/files.ts";
@@ -235,7 +238,8 @@ async function loadSecret(
     return null;
   }
   return await reader.attempt(name, async () => {
-    const text = (await readText(secretFile)).replace(/\r?\n$/, "");
+    // A secret may consist of any bytes, which need not be text.
+    const text = (await readBytes(secretFile)).toString("utf8").replace(/\r?\n$/, "");
     if (isLongEnough(text)) return text;
     throw new InvalidValue(
       `names a file that is too short: a secret has at least ${String(secretBytesMin)} bytes`,
@@ -378,26 +382,37 @@ function findUnknownEntries(
   const names = Object.values(declared)
     .filter(({ inFile }) => inFile)
     .map(({ name }) => name);
-  const ids = networks.map(({ id }) => id);
-  return Object.entries(file.entries).flatMap(([key, value]): ConfigProblem[] => {
+  const known = names.concat(networks.map(({ id }) => id));
+  const { path } = file;
+  const unknown = Object.entries(file.entries).flatMap(([key, value]): (() => ConfigProblem)[] => {
     if (names.includes(key)) return [];
     const network = networks.find(({ id }) => id === key);
-    if (network !== undefined) return findUnknownOfNetwork(network, value, file.path);
-    const message = `is not a setting${suggestion(key, [...names, ...ids])}`;
-    return [{ name: `${key} in ${file.path}`, message }];
+    if (network !== undefined) return findUnknownOfNetwork(network, value, path);
+    return [
+      () => ({
+        name: `${key} in ${path}`,
+        message: `is not a setting${suggestion(key, known)}`,
+      }),
+    ];
   });
+  const more = moreProblems(unknown.length).map((message) => ({ name: path, message }));
+  return [...unknown.slice(0, problemsMax).map((problemOf) => problemOf()), ...more];
 }
 
-function findUnknownOfNetwork(network: Network, entry: unknown, path: string): ConfigProblem[] {
+function findUnknownOfNetwork(
+  network: Network,
+  entry: unknown,
+  path: string,
+): (() => ConfigProblem)[] {
   if (entry === null) return [];
   const names = settingsOf(network).map(({ name }) => name);
   if (!isMapping(entry)) {
     const message = `must contain settings of the network: ${names.join(", ")}`;
-    return [{ name: `${network.id} in ${path}`, message }];
+    return [() => ({ name: `${network.id} in ${path}`, message })];
   }
   return Object.keys(entry)
     .filter((key) => !names.includes(key))
-    .map((key) => ({
+    .map((key) => () => ({
       name: `${network.id}.${key} in ${path}`,
       message: `is not a setting of a network${suggestion(key, names)}`,
     }));

@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,12 +25,12 @@ import {
   type TextKey,
 } from "../../../src/features/checkout/page/catalogue.ts";
 import { english } from "../../../src/features/checkout/page/generated/english.ts";
-import { parseLanguage } from "../../../src/features/checkout/page/language-file.ts";
 import {
-  chooseLanguage,
-  openLanguages,
-  type Languages,
-} from "../../../src/features/checkout/page/languages.ts";
+  checkLanguages,
+  parseLanguage,
+} from "../../../src/features/checkout/page/language-file.ts";
+import { chooseLanguage } from "../../../src/features/checkout/page/language-tags.ts";
+import { openLanguages, type Languages } from "../../../src/features/checkout/page/languages.ts";
 import { makeLinkPage, makePosterPage } from "../../../src/features/checkout/page/link-pages.ts";
 import { makeVerifyPage } from "../../../src/features/checkout/page/verify-page.ts";
 import { aHash, anInvoice, aPayment, checkoutId, openLab, startOfTime, type Lab } from "./lab.ts";
@@ -89,6 +98,27 @@ describe("a file of a language", () => {
       `${dutch}payTo: &a [x,x,x,x,x,x,x,x,x,x]\norder: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nprice: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n`,
       ":1 uses too many YAML aliases",
     ],
+    [
+      "uses an alias of nothing",
+      `${dutch}payTo: *nothing\nnothing: &nothing x\n`,
+      ":4 uses the alias *nothing, but nothing before it is named &nothing: a text that begins with * must be in quotes",
+    ],
+    [
+      "gives a key by an alias of nothing",
+      `${dutch}? *__proto__\n: x\n`,
+      ":4 uses the alias *__proto__, but nothing before it is named &__proto__: a text that begins with * must be in quotes",
+    ],
+    [
+      "has forms twice",
+      `${dutch}confirmationCount:\n  other: x\n  other: y\n`,
+      ":6 is not valid YAML: Map keys must be unique",
+    ],
+    [
+      "joins a number to a mapping",
+      `%YAML 1.1\n---\n${dutch}<<: 5\n`,
+      /^:1 is not valid YAML: Merge sources must be/,
+    ],
+    ["holds itself", "--- &a\nlang: *a\n", "lang:2 must be text"],
     [
       "has an unknown text",
       `${dutch}payTwo: x\n`,
@@ -183,6 +213,29 @@ describe("a file of a language", () => {
     });
   }
 
+  it("has up to 20 mistakes listed, and the number of the others", () => {
+    const unknown = (count: number) =>
+      Array.from({ length: count }, (_, n) => `k${String(n)}: x\n`).join("");
+    expect(problemsOf(dutch + unknown(20))).to.have.length(20);
+    const more = problemsOf(dutch + unknown(21));
+    expect(more.slice(-2)).to.deep.equal([
+      "k19:23 is not a known entry",
+      ":1 has one more problem",
+    ]);
+    // As many as a file may have. Each kind of mistake counts, whether the schema finds it or what reads the texts.
+    const text = `${unknown(25_000)}payTitle: x\n`;
+    const most = problemsOf(text);
+    expect(most.slice(-2)).to.deep.equal([
+      "k19:20 is not a known entry",
+      ":1 has 24983 more problems",
+    ]);
+    expect(problemsOf(dutch + unknown(25_000) + unknown(25)).at(-1)).to.equal(
+      ":1 has 5 more problems",
+    );
+    const aliases = Array.from({ length: 10_000 }, (_, n) => `k${String(n)}: *a\n`).join("");
+    expect(problemsOf(dutch + aliases)).to.have.length(21);
+  });
+
   it("has a name that is the tag of a language", () => {
     const complete = "dir: ltr\nname: x\n";
     for (const [lang, problem] of [
@@ -243,6 +296,74 @@ describe("a file of a language", () => {
       "confirmationCount.one:1 must have the placeholders {current}, {required}, as in English, not {current}",
     ]);
     expect(forms(`other: 5`)).to.deep.equal(["confirmationCount.other:1 must be text"]);
+  });
+});
+
+describe("the check of all files of languages", () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "till-languages-"));
+    cpSync(new URL("../../../config/languages/", import.meta.url), folder, { recursive: true });
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  const checked = (own: string | null = null) =>
+    checkLanguages(own, pathToFileURL(`${folder}/`)).map(({ name, message }) =>
+      `${name} ${message}`.replaceAll(folder, "F"),
+    );
+
+  /** Replaces the line of a text; its number. */
+  function change(lang: string, key: keyof typeof english, line: string): number {
+    const path = join(folder, `${lang}.yaml`);
+    const lines = readFileSync(path, "utf8").split("\n");
+    const at = lines.findIndex((each) => each.startsWith(`${key}:`));
+    lines[at] = line;
+    writeFileSync(path, lines.join("\n"));
+    return at + 1;
+  }
+
+  it("accepts the shipped ones as they are, and texts of translations that an operator has changed", () => {
+    expect(checkLanguages(null)).to.deep.equal([]);
+    change("de", "payTo", "payTo: Geld an");
+    expect(checked()).to.deep.equal([]);
+  });
+
+  it("names each file and line, and what to do", () => {
+    const at = change("de", "payTitle", 'payTitle: "Zahle <b>{amont}"');
+    rmSync(join(folder, "fr.yaml"));
+    writeFileSync(join(folder, "it.yaml"), Buffer.from("payTo: \xe9\n", "latin1"));
+    writeFileSync(join(folder, "nl.yaml"), dutch);
+    const name = change("ja", "name", "name: 日本");
+    const english = change("en", "payTo", "payTo: Pay");
+    change("en", "purpose", "");
+    const own = join(folder, "own");
+    mkdirSync(own);
+    writeFileSync(join(own, "de.yaml"), "payTwo: x\n");
+    const told = checked(own);
+    rmSync(own, { recursive: true });
+    const stale =
+      "differs from what the program was built with: restore the file, or run npm run docs after a change of the sources";
+    const alien =
+      "is not a language of the program: move it to the folder that TILL_LANGUAGES_FOLDER names, or run npm run docs if it is one of the sources";
+    expect(told).to.have.members([
+      `payTitle in F/de.yaml:${String(at)} must have the placeholders {amount}, {merchant}, as in English, not {amont}`,
+      "F/fr.yaml:1 cannot be read (ENOENT): restore the file",
+      "F/it.yaml:1 is not UTF-8 text: save it as UTF-8: restore the file",
+      `name in F/ja.yaml:${String(name)} ${stale}`,
+      `payTo in F/en.yaml:${String(english)} ${stale}`,
+      `purpose in F/en.yaml:1 ${stale}`,
+      ...[`F/nl.yaml ${alien}`, `F/own ${alien}`],
+      "payTwo in F/own/de.yaml:1 is not a known entry; did you mean payTo?",
+    ]);
+  });
+
+  it("says so if the whole folder is missing", () => {
+    rmSync(folder, { recursive: true });
+    expect(checked()).to.have.length(shippedLanguages.offered.length);
+    mkdirSync(folder);
   });
 });
 
@@ -365,7 +486,8 @@ describe("the merchant's own folder of languages", () => {
     const { purpose, payTitle } = english;
     expect(languages.textsOf("de")).to.include({ lang: "de", payTo: "Geld an", purpose });
     expect(languages.textsOf("en")).to.include({ payTitle, dir: "ltr", name: "English" });
-    expect(languages.textsOf("ja")).to.include({ lang: "ja", purpose });
+    // The page says which language it is in.
+    expect(languages.textsOf("ja")).to.include({ lang: "en", name: "English", purpose });
     expect(languages.offered).to.deep.equal(shippedLanguages.offered);
     const said = problems.map((each) => each.replaceAll(folder, "F"));
     expect(said[0]).to.equal("F/en.yaml:1 is larger than 256 KiB");
@@ -374,6 +496,130 @@ describe("the merchant's own folder of languages", () => {
     // Told once, not with each page.
     expect(languages.textsOf("ja")).to.include({ purpose });
     expect(problems).to.have.length(said.length);
+  });
+
+  it("waits for a shipped file that cannot be read for a moment", () => {
+    const shipped = new URL("../../../config/languages/", import.meta.url);
+    const own = join(folder, "own");
+    mkdirSync(own);
+    writeFileSync(join(own, "it-CH.yaml"), "payTo: Conto\n");
+    for (const name of ["en.yaml", "fr.yaml"])
+      copyFileSync(new URL(name, shipped), join(folder, name));
+    // Neither is the file of a language.
+    mkdirSync(join(folder, "it.yaml"));
+    writeFileSync(join(folder, "fr.yaml"), Buffer.from("payTo: \xe9\n", "latin1"));
+    const languages = openLanguages(
+      own,
+      ({ name, message }) => problems.push(`${name} ${message}`),
+      pathToFileURL(`${folder}/`),
+    );
+    const { purpose } = english;
+    for (const _page of ["first", "second"]) {
+      expect(languages.textsOf("it")).to.include({ lang: "en", dir: "ltr", purpose });
+      expect(languages.textsOf("it-CH")).to.include({ lang: "it-CH", payTo: "Conto", purpose });
+      expect(languages.textsOf("fr")).to.include({ lang: "en", purpose });
+    }
+    expect(problems.map((each) => each.replaceAll(folder, "F"))).to.deep.equal([
+      "F/it.yaml:1 is not a regular file: remove it from the folder",
+      "F/fr.yaml:1 is not UTF-8 text: save it as UTF-8",
+    ]);
+    rmSync(join(folder, "it.yaml"), { recursive: true });
+    for (const name of ["it.yaml", "fr.yaml"])
+      copyFileSync(new URL(name, shipped), join(folder, name));
+    const { purpose: italian } = shippedLanguages.textsOf("it");
+    expect(languages.textsOf("it-CH")).to.include({ payTo: "Conto", purpose: italian });
+    for (const lang of ["it", "fr"]) {
+      expect(languages.textsOf(lang)).to.deep.include({
+        ...shippedLanguages.textsOf(lang),
+        offered: languages.offered,
+      });
+    }
+    // Once read, a file is not read again.
+    rmSync(join(folder, "it.yaml"));
+    expect(languages.textsOf("it")).to.include({ lang: "it", purpose: italian });
+    expect(problems).to.have.length(2);
+  });
+
+  it("holds texts in UTF-8, with or without a byte order mark", () => {
+    writeFileSync(join(folder, "da.yaml"), Buffer.from(`${dutch}payTo: Beløb`, "latin1"));
+    writeFileSync(join(folder, "sv.yaml"), Buffer.from(`\ufeff${dutch}`, "utf16le"));
+    const languages = opened({ "nl.yaml": `\ufeff${dutch}payTo: Aan wie?\n` });
+    expect(problems.map((each) => each.replaceAll(folder, "F"))).to.deep.equal([
+      "F/da.yaml:1 is not UTF-8 text: save it as UTF-8",
+      "F/sv.yaml:1 is not UTF-8 text: save it as UTF-8",
+    ]);
+    expect(languages.textsOf("nl")).to.include({ payTo: "Aan wie?", name: "Nederlands" });
+  });
+
+  it("completes a region's file by the language's, in the same script, and then by English", () => {
+    const german = shippedLanguages.textsOf("de");
+    const languages = opened({
+      "de.yaml": "payTo: Geld an\n",
+      "de-AT.yaml": "purpose: Wofür\n",
+      "de-CH.yaml": "",
+      "pt-PT.yaml": "payTo: Para\n",
+      "nl.yaml": `${dutch}payTo: Aan\n`,
+      "nl-BE.yaml": "purpose: Waarvoor\n",
+      "fa.yaml": "dir: rtl\nname: فارسی\n",
+      "fa-AF.yaml": "payTo: به\n",
+      "sr.yaml": "dir: ltr\nname: Српски\npayTo: Плаћање\n",
+      "sr-Latn.yaml": "dir: ltr\nname: Srpski\n",
+      "sr-Latn-ME.yaml": "purpose: Za\n",
+      "zh-Hant.yaml": "dir: ltr\nname: 繁體中文\npayTo: 付款給\n",
+      "zh-HK.yaml": "purpose: 用途\n",
+      "zh-Hans-SG.yaml": "purpose: 用途\n",
+      "en-AU.yaml": "purpose: Aim\n",
+    });
+    expect(problems).to.deep.equal([]);
+    const { order, amountToPay } = english;
+    for (const [lang, texts] of Object.entries({
+      "de-AT": { dir: "ltr", payTo: "Geld an", purpose: "Wofür", order: german.order },
+      "de-CH": { payTo: "Geld an", purpose: german.purpose, name: "Deutsch (Schweiz)" },
+      "pt-PT": { payTo: "Para", order: shippedLanguages.textsOf("pt-BR").order },
+      "nl-BE": { payTo: "Aan", purpose: "Waarvoor", order, name: "Nederlands (België)" },
+      "fa-AF": { dir: "rtl", payTo: "به", order },
+      "sr-Latn-ME": { dir: "ltr", purpose: "Za", payTo: english.payTo },
+      "zh-HK": { payTo: "付款給", purpose: "用途", amountToPay },
+      "zh-Hans-SG": { purpose: "用途", payTo: shippedLanguages.textsOf("zh-Hans").payTo },
+      "en-AU": { purpose: "Aim", payTo: english.payTo },
+    })) {
+      expect(languages.textsOf(lang), lang).to.include({ lang, ...texts });
+    }
+    // Without a word of its own, a page is one of the language that it is written in.
+    expect(languages.textsOf("sr-Latn")).to.include({ lang: "en", payTo: english.payTo });
+    expect(languages.offered).to.deep.include.members([
+      { lang: "de-AT", name: "Deutsch (Österreich)" },
+      { lang: "pt-PT", name: "Português (Portugal)" },
+    ]);
+  });
+
+  it("completes no region's file by a faulty one, and asks for what is then missing", () => {
+    const languages = opened({
+      "fa.yaml": "dir: rtl\n",
+      "fa-AF.yaml": "payTo: به\n",
+      "nl-BE.yaml": "payTo: Aan\n",
+      "nl-NL.yaml": dutch.replace("lang: nl\n", ""),
+      "sr.yaml": "dir: ltr\nname: Српски\n",
+      "sr-Latn.yaml": "payTo: Za\n",
+      "de-.yaml": "",
+      "pt_PT.yaml": "",
+      "de.yaml": "payTitle: x\n",
+      "de-AT.yaml": "payTo: Geld an\n",
+    });
+    const missing = (lang: string) => [
+      `dir in F/${lang}.yaml:1 is missing: write ltr or rtl`,
+      `name in F/${lang}.yaml:1 is missing: write the language's name in the language itself`,
+    ];
+    const tag =
+      ":1 must be named by the tag of a language and .yaml, such as nl.yaml or pt-BR.yaml";
+    expect(problems.map((each) => each.replaceAll(folder, "F"))).to.have.members([
+      missing("fa")[1],
+      ...[...missing("fa-AF"), ...missing("nl-BE"), ...missing("sr-Latn")],
+      ...[`F/de-.yaml${tag}`, `F/pt_PT.yaml${tag}`],
+      "payTitle in F/de.yaml:1 must have the placeholders {amount}, {merchant}, as in English, not none",
+    ]);
+    const { purpose } = shippedLanguages.textsOf("de");
+    expect(languages.textsOf("de-AT")).to.include({ payTo: "Geld an", purpose });
   });
 
   it("is not missed by a language whose shipped texts have a sibling of another region or script", () => {
@@ -491,6 +737,23 @@ describe("the merchant's own folder of languages", () => {
       ...["one: 0 1", "few: 0 2", "other: 0 5", "one: 0 21"],
     ]);
     expect(said(en, 1)).to.equal("Confirmations: 0 of 1");
+  });
+
+  it("gives pages that say they are English as long as it has no text, in which a choice is kept", async () => {
+    writeFileSync(join(folder, "fa.yaml"), "dir: rtl\nname: فارسی\n");
+    const lab = await openLab("ethereum", { languagesFolder: folder });
+    try {
+      const html = await (await fetch(`${lab.page}?lang=fa`)).text();
+      expect(html).to.contain('<html lang="en" dir="ltr">').and.to.contain("فارسی");
+      const { headers } = await fetch(`${lab.page}/transactions?lang=fa`, {
+        method: "POST",
+        body: new URLSearchParams({ transactionHash: aHash("a") }),
+        redirect: "manual",
+      });
+      expect(headers.get("location")).to.contain("lang=fa");
+    } finally {
+      await lab.close();
+    }
   });
 
   describe("with texts that look like markup", () => {

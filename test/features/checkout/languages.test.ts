@@ -14,7 +14,7 @@ import {
 } from "../../../src/features/checkout/page/catalogue.ts";
 import { english as en } from "../../../src/features/checkout/page/generated/english.ts";
 import { parseLanguage } from "../../../src/features/checkout/page/language-file.ts";
-import { chooseLanguage } from "../../../src/features/checkout/page/languages.ts";
+import { chooseLanguage } from "../../../src/features/checkout/page/language-tags.ts";
 import { catalogues, shippedLanguages } from "./shipped-languages.ts";
 import { aHash, checkoutId, openLab, startOfTime, type Lab } from "./lab.ts";
 

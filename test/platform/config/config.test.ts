@@ -32,7 +32,7 @@ describe("loadConfig", () => {
     }
   }
 
-  function write(name: string, text: string): string {
+  function write(name: string, text: string | Buffer): string {
     const path = join(cwd, name);
     mkdirSync(join(path, ".."), { recursive: true });
     writeFileSync(path, text);
@@ -252,6 +252,12 @@ describe("loadConfig", () => {
       expect((await load({ env: { TILL_SECRET: umlauts } })).config.secret).to.equal(umlauts);
       const file = write("secret", `${secret}\r\n`);
       expect((await load({ env: { TILL_SECRET_FILE: file } })).config.secret).to.equal(secret);
+
+      // A file may hold any bytes.
+      write("bytes", Buffer.alloc(32, 0xff));
+      expect((await load({ env: { TILL_SECRET_FILE: "bytes" } })).config.secret).to.equal(
+        "\ufffd".repeat(32),
+      );
 
       const short = secret.slice(1);
       expect(await problems({ env: { TILL_SECRET: short } })).to.deep.equal([
@@ -474,6 +480,17 @@ sandbox:
       ]);
     });
 
+    it("is reported up to 20 times, with the number of the others", async () => {
+      const names = Array.from({ length: 50_000 }, (_, n) => `nonsense${String(n)}: 1\n`);
+      const path = write("data/till.yaml", `${names.join("")}tron: { a: 1 }\n`);
+      const told = await problems();
+      expect(told).to.have.length(21);
+      expect(told.slice(-2)).to.deep.equal([
+        `nonsense19 in ${path} is not a setting`,
+        `${path} has 49981 more problems`,
+      ]);
+    });
+
     it("is found even if its name is that of an object prototype's property", async () => {
       write("data/till.yaml", "constructor: 1\n__proto__: { port: 1 }\n");
       expect(await problems()).to.have.length(2);
@@ -509,6 +526,35 @@ sandbox:
       expect(await problems({ env: { TILL_PLANS_FILE: "no.yaml" } })).to.deep.equal([
         "TILL_PLANS_FILE cannot be read: the file does not exist",
       ]);
+    });
+
+    it("that are not UTF-8 text are refused; a byte order mark is accepted", async () => {
+      const latin = Buffer.from("# Für Kunden\nport: 8081\n", "latin1");
+      const path = write("data/till.yaml", latin);
+      const said = "is not UTF-8 text: save it as UTF-8";
+      expect(await problems()).to.deep.equal([`${path} ${said}`]);
+      write("data/till.yaml", Buffer.from("\ufeffport: 8081\n", "utf16le"));
+      expect(await problems()).to.deep.equal([`${path} ${said}`]);
+      write("data/till.yaml", "\ufeff# Für Kunden\nport: 8081\n");
+      expect((await load()).config.port).to.equal(8081);
+      const table = write("table.yaml", latin);
+      for (const name of ["TILL_NETWORKS_FILE", "TILL_RATES_FILE"]) {
+        expect(await problems({ env: { [name]: table } }), name).to.deep.equal([
+          `${table} ${said}`,
+        ]);
+      }
+      expect(await problems({ env: { TILL_PLANS_FILE: table } })).to.deep.equal([
+        `TILL_PLANS_FILE ${said}`,
+      ]);
+    });
+
+    it("that use an alias of nothing are refused with its name and line", async () => {
+      write("data/till.yaml", "port: 1\nhost: *any\n");
+      expect((await problems())[0]).to.match(
+        /uses the alias \*any, but nothing before it is named &any: .+ at line 2, column 7$/,
+      );
+      write("data/till.yaml", "a: &port 8081\nport: *port\n");
+      expect((await problems())[0]).to.match(/^a in \S+ is not a setting/);
     });
 
     it("that others can write are refused, and say what to do", async () => {

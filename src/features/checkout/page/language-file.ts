@@ -1,15 +1,18 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { problemsOfFile, type ConfigProblem } from "../../../platform/config/config.ts";
-import { isSeen } from "../../../kernel/text.ts";
+import { decodeUtf8, isSeen } from "../../../kernel/text.ts";
+import { notUtf8, problemsOfFile, type ConfigProblem } from "../../../platform/config/config.ts";
 import {
   parseYaml,
   type ParsedFile,
   type Report,
 } from "../../../platform/config/files/parse-yaml.ts";
+import { packageFile } from "../../../platform/files.ts";
 import { counted, localeOf, type TextKey, type Texts } from "./catalogue.ts";
-import { english } from "./generated/english.ts";
+import { english, shippedLanguages } from "./generated/english.ts";
+import { findFallback, groupByTag } from "./language-tags.ts";
 
 // The files of the payers' languages: those of config/languages/, and those of the merchant's own folder.
 
@@ -23,6 +26,8 @@ const filesMax = 200;
 
 /** The texts that a file has. */
 export type SomeTexts = Partial<Texts>;
+
+type CheckTexts = (texts: SomeTexts, report: Report) => void;
 
 const word = z.string().max(textLengthMax);
 /** A single form is that of all numbers. */
@@ -43,9 +48,15 @@ const schema = z
 /**
  * Parses and checks a file of texts.
  * @param lang the language by the file's name
- * @param isNew whether no other file has the texts that this one lacks
+ * @param isNew whether no other file has the direction and the name of the language
+ * @param check reports what else is wrong with the texts
  */
-export function parseLanguage(lang: string, text: string, isNew: boolean): ParsedFile<SomeTexts> {
+export function parseLanguage(
+  lang: string,
+  text: string,
+  isNew: boolean,
+  check?: CheckTexts,
+): ParsedFile<SomeTexts> {
   return parseYaml(text, schema, (parsed, report) => {
     const unsuitable = findUnsuitableTag(lang);
     if (unsuitable !== null) report([], unsuitable);
@@ -61,6 +72,7 @@ export function parseLanguage(lang: string, text: string, isNew: boolean): Parse
     if (isNew && texts.name === undefined) {
       report(["name"], "is missing: write the language's name in the language itself");
     }
+    check?.(texts, report);
     return texts;
   });
 }
@@ -121,12 +133,19 @@ function checkForms(lang: string, key: TextKey, given: object, report: Report): 
   if (!("other" in given)) report([key, "other"], "is missing: it is for all other numbers");
 }
 
-/** Reads and checks the file of a language. Files are read when a language is first asked for: see languages.ts. */
+/** A file of texts. */
+export type LanguageFile = ParsedFile<SomeTexts> & {
+  /** Whether its content could be read; otherwise it may be readable later. */
+  readonly isRead: boolean;
+};
+
+/** Reads and checks the file of a language: see `parseLanguage`. */
 export function readLanguageFile(
-  path: string | URL,
+  path: string,
   lang: string,
   isNew: boolean,
-): ParsedFile<SomeTexts> {
+  check?: CheckTexts,
+): LanguageFile {
   try {
     const stats = statSync(path);
     // Reading a pipe or a device might never end.
@@ -134,15 +153,17 @@ export function readLanguageFile(
     if (stats.size > fileBytesMax) {
       return unreadable(`is larger than ${String(fileBytesMax / 1_024)} KiB`);
     }
-    return parseLanguage(lang, readFileSync(path, "utf8"), isNew);
+    const text = decodeUtf8(readFileSync(path));
+    if (text === null) return unreadable(notUtf8);
+    return { ...parseLanguage(lang, text, isNew, check), isRead: true };
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     return unreadable(`cannot be read (${String(error.code)})`);
   }
 }
 
-function unreadable(message: string): ParsedFile<never> {
-  return { ok: false, problems: [{ path: "", line: 1, message }] };
+function unreadable(message: string): LanguageFile {
+  return { ok: false, problems: [{ path: "", line: 1, message }], isRead: false };
 }
 
 /** The languages of the merchant's own folder, without those of faulty files, and what is wrong with these. */
@@ -151,8 +172,8 @@ interface OwnLanguages {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Reads the merchant's own folder. `shipped` are the languages of config/languages/. */
-export function readOwnLanguages(folder: string, shipped: ReadonlySet<string>): OwnLanguages {
+/** Reads the merchant's own folder. */
+export function readOwnLanguages(folder: string): OwnLanguages {
   let names: readonly string[];
   try {
     names = readdirSync(folder).filter((name) => /^[^.].*\.ya?ml$/i.test(name));
@@ -165,13 +186,56 @@ export function readOwnLanguages(folder: string, shipped: ReadonlySet<string>): 
     const message = `has more than ${String(filesMax)} files of languages`;
     return { texts: new Map(), problems: [{ name: folder, message }] };
   }
+  const shipped = shippedLanguages.map(([lang]) => lang);
   const texts = new Map<string, SomeTexts>();
   const problems: ConfigProblem[] = [];
-  for (const name of names) {
-    const lang = name.replace(/\.yaml$/, "");
-    const file = readLanguageFile(join(folder, name), lang, !shipped.has(lang));
+  // In this order, a language comes before its regions, and a script before the regions that are written in it.
+  const inOrder = names
+    .map((name) => ({ path: join(folder, name), lang: name.replace(/\.yaml$/, "") }))
+    .sort((one, other) => (one.lang.toLowerCase() < other.lang.toLowerCase() ? -1 : 1));
+  for (const { path, lang } of inOrder) {
+    const isNew =
+      !shipped.includes(lang) &&
+      findUnsuitableTag(lang) === null &&
+      findFallback(groupByTag([...shipped, ...texts.keys()]), lang) === null;
+    const file = readLanguageFile(path, lang, isNew);
     if (file.ok) texts.set(lang, file.value);
-    else problems.push(...problemsOfFile(join(folder, name), file.problems));
+    else problems.push(...problemsOfFile(path, file.problems));
   }
   return { texts, problems };
 }
+
+/**
+ * Returns what is wrong with the files of languages: those of config/languages/, which must be the ones that the program
+ * was built with, and those of the merchant's own folder, if there is one.
+ */
+export function checkLanguages(
+  ownFolder: string | null,
+  shippedFolder = packageFile("config/languages/"),
+): readonly ConfigProblem[] {
+  const folder = fileURLToPath(shippedFolder);
+  const problems = shippedLanguages.flatMap(([lang, name]) => {
+    const path = join(folder, `${lang}.yaml`);
+    const file = readLanguageFile(path, lang, true, (texts, report) => {
+      const known = lang === english.lang ? english : { name };
+      for (const [key, text] of Object.entries(known) as [TextKey, string][]) {
+        const given = texts[key];
+        if ((typeof given === "object" ? given.other : given) !== text) report([key], notAsBuilt);
+      }
+    });
+    if (file.ok) return [];
+    return problemsOfFile(path, file.problems).map((problem) =>
+      file.isRead ? problem : { ...problem, message: `${problem.message}: restore the file` },
+    );
+  });
+  const shipped = new Set(shippedLanguages.map(([lang]) => `${lang}.yaml`));
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    if (!shipped.has(name)) problems.push({ name: join(folder, name), message: notShipped });
+  }
+  return ownFolder === null ? problems : problems.concat(readOwnLanguages(ownFolder).problems);
+}
+
+const notAsBuilt =
+  "differs from what the program was built with: restore the file, or run npm run docs after a change of the sources";
+const notShipped =
+  "is not a language of the program: move it to the folder that TILL_LANGUAGES_FOLDER names, or run npm run docs if it is one of the sources";

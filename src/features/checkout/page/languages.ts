@@ -1,18 +1,29 @@
 import { fileURLToPath } from "node:url";
 import { perApp, type App } from "../../../app.ts";
 import { problemsOfFile, type ConfigProblem } from "../../../platform/config/config.ts";
-import type { ParsedFile } from "../../../platform/config/files/parse-yaml.ts";
 import { packageFile } from "../../../platform/files.ts";
 import type { Catalogue, Texts } from "./catalogue.ts";
 import { english, shippedLanguages } from "./generated/english.ts";
-import { readLanguageFile, readOwnLanguages, type SomeTexts } from "./language-file.ts";
+import {
+  readLanguageFile,
+  readOwnLanguages,
+  type LanguageFile,
+  type SomeTexts,
+} from "./language-file.ts";
+import {
+  chooseLanguage,
+  codeOf,
+  findFallback,
+  findLanguage,
+  groupByTag,
+  type LanguagesByTag,
+} from "./language-tags.ts";
 
 /** The payers' languages: those of config/languages/ with the changes and additions of the merchant's own folder. */
 export interface Languages {
   /** In the order in which the pages list them. */
   readonly offered: Catalogue["offered"];
-  /** The offered languages by the tags, in lower case, that each serves. */
-  readonly byTag: Pick<ReadonlyMap<string, string>, "get">;
+  readonly byTag: LanguagesByTag;
   /** Returns the texts of an offered language. */
   textsOf(lang: string): Catalogue;
 }
@@ -25,72 +36,82 @@ export const languagesOf = perApp(({ config, logger }: App) =>
 );
 
 const shippedNames: ReadonlyMap<string, string> = new Map(shippedLanguages);
-/** The shipped files that were read, by their URLs. They do not change while the program runs. */
-const shippedFiles = new Map<string, ParsedFile<SomeTexts>>();
 
 /** The texts of a language that lacks some: what is missing in all files is in English. */
 const englishTexts: Texts = { ...english, confirmationCount: { other: english.confirmationCount } };
 
 /**
  * Reads the merchant's own folder, if there is one. The shipped file of a language is read once the language is first
- * asked for.
+ * asked for. Each problem is reported once.
  */
 export function openLanguages(
   folder: string | null,
   report: (problem: ConfigProblem) => void,
   shippedFolder = packageFile("config/languages/"),
 ): Languages {
-  const own = folder === null ? null : readOwnLanguages(folder, new Set(shippedNames.keys()));
+  const own = folder === null ? null : readOwnLanguages(folder);
   own?.problems.forEach(report);
   const names = new Map(shippedNames);
-  for (const [lang, { name = names.get(lang) ?? lang }] of own?.texts ?? []) names.set(lang, name);
+  for (const [lang, { name = names.get(lang) ?? nameOf(lang) }] of own?.texts ?? []) {
+    names.set(lang, name);
+  }
   const collator = new Intl.Collator("en");
   const offered = [...names]
     .map(([lang, name]) => ({ lang, name }))
     .sort((one, other) => collator.compare(one.name, other.name));
-  const made = new Map<string, Catalogue>();
-  function textsOf(lang: string): Catalogue {
+  const byTag = groupByTag([...names.keys()]);
+  const made = new Map<string, JoinedTexts>();
+  const told = new Set<string>();
+  function readShipped(lang: string): LanguageFile {
+    const path = fileURLToPath(new URL(`${lang}.yaml`, shippedFolder));
+    const file = readLanguageFile(path, lang, true);
+    if (file.ok) return file;
+    for (const problem of problemsOfFile(path, file.problems)) {
+      if (!told.has(problem.name + problem.message)) report(problem);
+      told.add(problem.name + problem.message);
+    }
+    return file;
+  }
+  function join(lang: string): JoinedTexts {
     const known = made.get(lang);
     if (known !== undefined) return known;
-    const missing = lang === english.lang ? englishTexts : textsOf(english.lang);
-    const shipped = shippedNames.has(lang) ? readShipped(shippedFolder, lang, report) : {};
-    const texts = { ...missing, ...shipped, ...own?.texts.get(lang), lang, offered };
-    made.set(lang, texts);
-    return texts;
+    const fallback = findFallback(byTag, lang) ?? (lang === english.lang ? null : english.lang);
+    const missing =
+      fallback === null ? { texts: englishTexts, writtenIn: english.lang } : join(fallback);
+    const shipped = shippedNames.has(lang) ? readShipped(lang) : null;
+    const found = { ...(shipped?.ok === true ? shipped.value : {}), ...own?.texts.get(lang) };
+    const name = names.get(lang) ?? lang;
+    const texts = { ...missing.texts, ...found, lang, name, offered };
+    const joined = { texts, writtenIn: hasWords(found) ? lang : missing.writtenIn };
+    // A file that cannot be read now is tried again for the next page.
+    const isWhole = shipped?.isRead !== false && (fallback === null || made.has(fallback));
+    if (isWhole) made.set(lang, joined);
+    return joined;
   }
-  return { offered, byTag: groupByTag([...names.keys()]), textsOf };
+  function textsOf(lang: string): Catalogue {
+    const { texts, writtenIn } = join(lang);
+    // The page says in which language it is, for programs that read it out.
+    return codeOf(writtenIn) === codeOf(lang) ? texts : join(writtenIn).texts;
+  }
+  return { offered, byTag, textsOf };
 }
 
-/**
- * Groups languages by their own tags, and by those without a language of their own: a bare language (`pt`) has the
- * shipped file, else the first of the merchant's by tag; traditional Chinese (`zh-hant`) the first of a region.
- */
-function groupByTag(langs: readonly string[]): ReadonlyMap<string, string> {
-  const byTag = new Map(langs.map((lang) => [lang.toLowerCase(), lang]));
-  const add = (tag: string, lang: string) => {
-    if (!byTag.has(tag)) byTag.set(tag, lang);
-  };
-  const own = langs.filter((lang) => !shippedNames.has(lang)).sort();
-  for (const lang of [...shippedNames.keys(), ...own]) {
-    const [language = ""] = lang.split("-");
-    add(language, lang);
-    if (traditional.test(lang)) add("zh-hant", lang);
-  }
-  return byTag;
+/** The texts of a language with those of others that it lacks. */
+interface JoinedTexts {
+  readonly texts: Catalogue;
+  /** The language itself, or the one from which all texts are. */
+  readonly writtenIn: string;
 }
 
-/** Returns the texts of the shipped file; none if it is faulty. */
-function readShipped(
-  folder: URL,
-  lang: string,
-  report: (problem: ConfigProblem) => void,
-): SomeTexts {
-  const url = new URL(`${lang}.yaml`, folder);
-  const file = shippedFiles.get(url.href) ?? readLanguageFile(url, lang, true);
-  shippedFiles.set(url.href, file);
-  if (file.ok) return file.value;
-  problemsOfFile(fileURLToPath(url), file.problems).forEach(report);
-  return {};
+/** Returns the name of a language in itself, such as `Deutsch (Österreich)`. */
+function nameOf(lang: string): string {
+  const names = new Intl.DisplayNames([lang], { type: "language", languageDisplay: "standard" });
+  const name = names.of(lang) ?? lang;
+  return name.charAt(0).toLocaleUpperCase(lang) + name.slice(1);
+}
+
+function hasWords(texts: SomeTexts): boolean {
+  return Object.keys(texts).some((key) => !["lang", "dir", "name"].includes(key));
 }
 
 /** The language of a request's page. */
@@ -115,7 +136,7 @@ export function readLanguage(
   request: { readonly query: URLSearchParams; readonly acceptLanguage: string },
 ): ChosenLanguage {
   const languages = languagesOf(app);
-  const chosen = findLanguage(languages, request.query.get("lang")?.toLowerCase() ?? "");
+  const chosen = findLanguage(languages.byTag, request.query.get("lang")?.toLowerCase() ?? "");
   if (chosen !== null) return { text: languages.textsOf(chosen), languageQuery: `?lang=${chosen}` };
   const preferred = chooseLanguage(languages, request.acceptLanguage);
   return { text: languages.textsOf(preferred), languageQuery: "" };
@@ -129,51 +150,4 @@ export function languageLinks(path: string, { offered, lang: current }: Catalogu
     href: `${path}?lang=${lang}`,
     isCurrent: lang === current,
   }));
-}
-
-/** The code of a language. Browsers still send codes that have been renamed, such as `in` for `id` and `iw` for `he`. */
-const languageCode = /^[a-z]{2,3}$/;
-/** Chinese in the traditional script: that of these regions, unless the tag names the other one. */
-const traditional = /^zh-(?!(?:.+-)?hans(?:-|$))(?:.+-)?(?:hant|hk|mo|tw)(?:-|$)/i;
-/** Maximum number of a header's ranges that are read. Browsers send about ten; whoever sends more costs no more. */
-const rangesMax = 50;
-/** Maximum number of a tag's parts that are looked up. Language, script, region and variants are five or fewer. */
-const partsMax = 8;
-
-/**
- * Returns the language that suits a tag in lower case; null if none does. It is looked up like RFC 4647, 3.4: the tag is
- * shortened part by part, so that `de-at` finds `de`, and `pt-pt` what serves `pt`. Readers of traditional Chinese get
- * that before any other Chinese.
- */
-function findLanguage({ byTag }: Languages, tag: string): string | null {
-  const [asked = "", ...others] = tag.split("-", partsMax);
-  const language = languageCode.test(asked) ? new Intl.Locale(asked).language : asked;
-  for (let length = others.length; length > 0; length -= 1) {
-    const found = byTag.get([language, ...others.slice(0, length)].join("-"));
-    if (found !== undefined) return found;
-  }
-  const inScript = traditional.test(tag) ? byTag.get("zh-hant") : undefined;
-  return inScript ?? byTag.get(language) ?? null;
-}
-
-/**
- * Returns the language that the Accept-Language header prefers (RFC 9110, 12.5.4), English if it names no available
- * one. A language with the quality 0 is refused. Readers of traditional Chinese get the simplified script only if they
- * ask for it, or for nothing else that is available.
- */
-export function chooseLanguage(languages: Languages, acceptLanguage: string): string {
-  const asked = acceptLanguage.split(",", rangesMax).flatMap((part) => {
-    const [range = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-    const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
-    const lang = findLanguage(languages, range);
-    if (lang === null || !(Number(quality) > 0)) return [];
-    const isOtherScript = traditional.test(range) && !traditional.test(lang);
-    return [{ lang, quality: Number(quality), isOtherScript }];
-  });
-  // The sort is stable, so that of equal qualities the first is preferred.
-  const [preferred] = asked.sort(
-    (one, other) =>
-      Number(one.isOtherScript) - Number(other.isOtherScript) || other.quality - one.quality,
-  );
-  return preferred?.lang ?? english.lang;
 }

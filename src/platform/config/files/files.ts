@@ -13,6 +13,8 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname } from "node:path";
+import { decodeUtf8 } from "../../../kernel/text.ts";
+import { notUtf8 } from "../config.ts";
 import { flagProperty, InvalidValue, readValue, type Settings } from "../setting.ts";
 import { settings } from "../settings.ts";
 import { isMapping, type SettingsFile } from "../sources.ts";
@@ -21,14 +23,24 @@ import { isMapping, type SettingsFile } from "../sources.ts";
 const fileBytesMax = 1_048_576;
 
 /**
- * Reads a file that a setting names.
+ * Reads a text file that a setting names.
  * @throws InvalidValue with the reason why the file cannot be read
  */
 export async function readText(path: string): Promise<string> {
+  const text = decodeUtf8(await readBytes(path));
+  if (text === null) throw new InvalidValue(notUtf8);
+  return text;
+}
+
+/**
+ * Reads a file that a setting names.
+ * @throws InvalidValue with the reason why the file cannot be read
+ */
+export async function readBytes(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path);
     if (size > fileBytesMax) throw new InvalidValue("is larger than 1 MiB");
-    return await readFile(path, "utf8");
+    return await readFile(path);
   } catch (error) {
     if (error instanceof InvalidValue) throw error;
     throw new InvalidValue(`cannot be read: ${reason(error)}`);
@@ -69,22 +81,18 @@ export async function findWriters(path: string): Promise<string | null> {
  * @throws InvalidValue if the file does not hold a mapping of settings
  */
 export async function parseSettingsFile(path: string, text: string): Promise<SettingsFile> {
-  const { default: yaml } = await import("yaml");
-  const document = yaml.parseDocument(text);
-  const [mistake] = document.errors;
+  const { readYaml } = await import("./parse-yaml.ts");
+  const { mistakes, entries } = readYaml(text);
+  const [mistake] = mistakes;
   if (mistake !== undefined) {
-    throw new InvalidValue(`is not valid YAML: ${mistake.message.split("\n")[0] ?? ""}`);
+    const { message, line, column } = mistake;
+    const at = column === null ? "" : ` at line ${String(line)}, column ${String(column)}`;
+    throw new InvalidValue(message + at);
   }
-  let entries: unknown;
-  try {
-    entries = document.toJS({ maxAliasCount: 100 });
-  } catch {
-    throw new InvalidValue("uses too many YAML aliases");
-  }
-  if (entries !== null && !isMapping(entries)) {
+  if (!isMapping(entries)) {
     throw new InvalidValue("must hold settings such as `port: 8080`, one a line");
   }
-  return { path, folder: dirname(path), entries: entries ?? {} };
+  return { path, folder: dirname(path), entries };
 }
 
 /** Returns the reason why a store cannot be kept or created in the folder; null if it can. */

@@ -1,13 +1,17 @@
-import { isNode, LineCounter, parseDocument } from "yaml";
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+} from "yaml";
 import type { z } from "zod";
 import { suggestion } from "./did-you-mean.ts";
-
-/** A problem in a file: its entry, such as `plans.growth.price` (empty: the whole file), its line, and what to do. */
-export interface FileProblem {
-  readonly path: string;
-  readonly line: number;
-  readonly message: string;
-}
+import { moreProblems, problemsMax, type FileProblem } from "../config.ts";
 
 export type ParsedFile<T> =
   | { readonly ok: true; readonly value: T }
@@ -16,25 +20,44 @@ export type ParsedFile<T> =
 /** Reports a problem at an entry. The message continues its name: `must be …`. */
 export type Report = (path: readonly (string | number)[], message: string) => void;
 
-/**
- * Parses the text of a YAML file by a schema and reports every problem at once. `read` makes the result of what the
- * schema accepts, and reports what a schema cannot express; it also reads a file whose only problem for the schema are
- * unknown entries.
- */
-export function parseYaml<S extends z.ZodType, T>(
-  text: string,
-  schema: S,
-  read: (parsed: z.output<S>, report: Report) => T,
-): ParsedFile<T> {
+/** The entries of a YAML file, or the mistakes that leave it without any. */
+interface ReadFile {
+  readonly entries: unknown;
+  readonly mistakes: readonly {
+    readonly message: string;
+    readonly line: number;
+    /** Null if the file is faulty as a whole. */
+    readonly column: number | null;
+  }[];
+  /** Returns the line of an entry, or of the nearest one that contains it if the entry is missing. */
+  readonly lineOf: (path: readonly (string | number)[]) => number;
+}
+
+/** Reads the text of a YAML file. An empty file is an empty mapping. */
+export function readYaml(text: string): ReadFile {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const problems: FileProblem[] = document.errors.map(({ code, pos, message }) => ({
-    path: "",
-    line: lines.linePos(pos[0]).line,
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    // The package compares each key with all others, which takes most of a minute for a large mapping.
+    uniqueKeys: false,
+  });
+  const found: Found[] = document.errors.map(({ code, pos, message }) => ({
+    offset: pos[0],
     message: `is not valid YAML: ${message}${code === "BLOCK_AS_IMPLICIT_KEY" ? '; a text with ": " must be in quotes' : ""}`,
   }));
-  if (problems.length > 0) return { ok: false, problems };
-  /** Returns the line of an entry, or of the nearest one that contains it if the entry is missing. */
+  let entries: unknown;
+  try {
+    if (found.length === 0) found.push(...findMistakes(document));
+    if (found.length === 0) entries = document.toJS() ?? {};
+  } catch (error) {
+    found.push({ offset: null, message: wordFailure(error) });
+  }
+  const mistakes = found.map(({ offset, message }) => {
+    if (offset === null) return { message, line: 1, column: null };
+    const { line, col: column } = lines.linePos(offset);
+    return { message, line, column };
+  });
   function lineOf(path: readonly (string | number)[]): number {
     for (let depth = path.length; depth > 0; depth -= 1) {
       const node = document.getIn(path.slice(0, depth), true);
@@ -42,45 +65,116 @@ export function parseYaml<S extends z.ZodType, T>(
     }
     return 1;
   }
-  const report: Report = (path, message) =>
-    problems.push({ path: path.join("."), line: lineOf(path), message });
-  let entries: unknown;
-  try {
-    // An empty file is an empty mapping.
-    entries = document.toJS() ?? {};
-  } catch {
-    report([], "uses too many YAML aliases");
-    return { ok: false, problems };
+  return { entries, mistakes, lineOf };
+}
+
+/** A mistake at a place of the text, or of the whole. */
+interface Found {
+  readonly offset: number | null;
+  readonly message: string;
+}
+
+/** Returns the entries that a mapping has twice, and the aliases of nothing, in the order of the text. */
+function findMistakes(document: Document): readonly Found[] {
+  const found: Found[] = [];
+  const anchors = new Set<string>();
+  visit(document, (_key, node) => {
+    if (isAlias(node) && !anchors.has(node.source)) {
+      const { range, source } = node;
+      const message = `uses the alias *${source}, but nothing before it is named &${source}: a text that begins with * must be in quotes`;
+      found.push({ offset: range?.[0] ?? null, message });
+    }
+    if ((isScalar(node) || isCollection(node)) && node.anchor !== undefined) {
+      anchors.add(node.anchor);
+    }
+    if (!isMap(node)) return;
+    const keys = new Set<unknown>();
+    for (const { key } of node.items) {
+      const name = isScalar(key) ? key.value : key;
+      if (keys.has(name)) {
+        const offset = isNode(key) ? (key.range?.[0] ?? null) : null;
+        found.push({ offset, message: "is not valid YAML: Map keys must be unique" });
+      }
+      keys.add(name);
+    }
+  });
+  return found;
+}
+
+/** Says why entries cannot be made of a valid text. */
+function wordFailure(error: unknown): string {
+  if (error instanceof RangeError) return "is nested too deeply";
+  if (!(error instanceof Error)) throw error;
+  return error.message.startsWith("Excessive alias count")
+    ? "uses too many YAML aliases"
+    : `is not valid YAML: ${error.message}`;
+}
+
+/**
+ * Parses the text of a YAML file by a schema and reports its problems at once, up to `problemsMax` of them. `read` makes
+ * the result of what the schema accepts, and reports what a schema cannot express; it also reads a file whose only
+ * problem for the schema are unknown entries.
+ */
+export function parseYaml<S extends z.ZodType, T>(
+  text: string,
+  schema: S,
+  read: (parsed: z.output<S>, report: Report) => T,
+): ParsedFile<T> {
+  const { entries, mistakes, lineOf } = readYaml(text);
+  const problems: FileProblem[] = [];
+  let count = 0;
+  /** Adds a problem, which is worked out only if it is one of those that are listed. */
+  function add(problemOf: () => FileProblem): void {
+    if (count < problemsMax) problems.push(problemOf());
+    count += 1;
   }
+  function faulty(): ParsedFile<never> {
+    const more = moreProblems(count);
+    return {
+      ok: false,
+      problems: problems.concat(more.map((message) => ({ path: "", line: 1, message }))),
+    };
+  }
+  const reportLater = (path: readonly (string | number)[], messageOf: () => string) => {
+    add(() => ({ path: path.join("."), line: lineOf(path), message: messageOf() }));
+  };
+  const report: Report = (path, message) => {
+    reportLater(path, () => message);
+  };
+  for (const { line, message } of mistakes) add(() => ({ path: "", line, message }));
+  if (count > 0) return faulty();
   let parsed = schema.safeParse(entries, { error: messageOf });
   if (!parsed.success) {
     const { issues } = parsed.error;
-    for (const issue of issues) reportIssue(issue, report);
+    for (const issue of issues) reportIssue(issue, reportLater);
     for (const issue of issues) {
-      if (issue.code !== "unrecognized_keys") return { ok: false, problems };
+      if (issue.code !== "unrecognized_keys") return faulty();
       let holder = entries as Record<PropertyKey, unknown>;
       for (const step of issue.path) holder = holder[step] as typeof holder;
       for (const key of issue.keys) Reflect.deleteProperty(holder, key);
     }
     parsed = schema.safeParse(entries);
-    if (!parsed.success) return { ok: false, problems };
+    if (!parsed.success) return faulty();
   }
   const value = read(parsed.data, report);
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, value };
+  return count > 0 ? faulty() : { ok: true, value };
 }
 
 type Issue = z.core.$ZodIssue;
 
-function reportIssue(issue: Issue, report: Report): void {
+function reportIssue(
+  issue: Issue,
+  report: (path: readonly (string | number)[], messageOf: () => string) => void,
+): void {
   const path = issue.path.map((each) => (typeof each === "symbol" ? String(each) : each));
   if (issue.code === "unrecognized_keys") {
     const known = JSON.parse(issue.message) as string[];
     for (const key of issue.keys) {
-      report([...path, key], `is not a known entry${suggestion(key, known)}`);
+      report([...path, key], () => `is not a known entry${suggestion(key, known)}`);
     }
   } else {
     const message = issue.code === "invalid_key" ? issue.issues[0]?.message : undefined;
-    report(path, message ?? issue.message);
+    report(path, () => message ?? issue.message);
   }
 }
 
