@@ -1,7 +1,7 @@
 import { second, type Instant } from "../../src/kernel/clock.ts";
 import type { Address, Head, TransferLog } from "../../src/platform/chain/client.ts";
 import type { Fetch, FetchResponse } from "../../src/platform/chain/evm/transport.ts";
-import { transferTopic } from "../../src/platform/chain/evm/transfer-log.ts";
+import { eventTopic } from "../support/chain/abi.ts";
 import { asRecord, asText, hexNumber, JsonRpcRefusal } from "../support/chain/json-rpc.ts";
 import type { Chance } from "./steps.ts";
 
@@ -70,6 +70,8 @@ interface Request {
   readonly params: readonly unknown[];
 }
 
+/** The event of EIP-20. */
+const transferTopic = eventTopic("Transfer(address,address,uint256)");
 const errorOf = (code: number, message: string) => ({ code, message });
 const whole = (status: number, code: number, message: string): Reply => ({
   status,
@@ -154,7 +156,8 @@ export function makeNode(options: {
   function getLogs(filter: Readonly<Record<string, unknown>>): unknown {
     const [from, to] = [filter["fromBlock"], filter["toBlock"]].map(Number) as [number, number];
     const contracts = filter["address"] as readonly string[];
-    const [, , topics] = filter["topics"] as readonly [string, null?, (readonly string[])?];
+    const [event, , topics] = filter["topics"] as readonly [string, null?, (readonly string[])?];
+    if (event !== transferTopic) return [];
     if (to - from + 1 > limits.blocks) throw pickWords(rangeRefusals, limits)(limits.blocks);
     if (contracts.length > limits.contracts) throw pickWords(filterRefusals, limits)("addresses");
     if ((topics ?? []).length > limits.recipients)

@@ -374,6 +374,9 @@ export const order = {
   network: "sandbox",
 } as const;
 
+/** The networks, or options of several, at which an invoice of an app was issued: their blocks are known. */
+const networksRead = new WeakMap<TestApp, Set<string>>();
+
 export function merchantOf(app: TestApp, person: Person, key: string): Merchant {
   const { path } = person;
   const merchant: Merchant = {
@@ -387,12 +390,19 @@ export function merchantOf(app: TestApp, person: Person, key: string): Merchant 
       return (await expectStatus(merchant.post("/wallets", body), 201)).body;
     },
     async issue(terms = {}) {
-      const issued = until(
+      const invoice = { ...order, ...terms };
+      const post = () => merchant.post("/invoices", invoice);
+      const network = JSON.stringify([invoice.network, terms["paymentOptions"]]);
+      const read = networksRead.get(app) ?? new Set();
+      networksRead.set(app, read);
+      const answer = until(
         "a network that is read",
-        () => merchant.post("/invoices", { ...order, ...terms }),
-        ({ status }) => status !== 503,
+        post,
+        ({ body }) => read.has(network) || body["code"] !== "network_not_ready",
       );
-      return (await expectStatus(issued, 201)).body;
+      const issued = await expectStatus(answer, 201);
+      read.add(network);
+      return issued.body;
     },
   };
   return merchant;

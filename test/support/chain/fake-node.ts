@@ -1,5 +1,5 @@
-import { transferTopic } from "../../../src/platform/chain/evm/transfer-log.ts";
 import type { Head, TransferLog } from "../../../src/platform/chain/client.ts";
+import { eventTopic } from "./abi.ts";
 import type { FakeChain } from "./fake-chain.ts";
 import { honest, Refusal, toldBy, type Faults, type ToldReceipt } from "./fake-provider.ts";
 import { hexNumber, JsonRpcRefusal, type JsonRpcCall } from "./json-rpc.ts";
@@ -10,6 +10,8 @@ export interface FakeNode extends RpcFront {
   readonly view: Faults;
 }
 
+/** The event of EIP-20. */
+const transferTopic = eventTopic("Transfer(address,address,uint256)");
 const word = (text: string) => `0x${text.padStart(64, "0")}`;
 
 /** Starts a node of the chain on a free port: its faults are those of RpcFront and of its `view`. */
@@ -46,7 +48,8 @@ export async function startFakeNode(
 
   function getLogs(filter: Record<string, unknown>): readonly TransferLog[] {
     const { blockHash, fromBlock, toBlock, address, topics } = filter;
-    const [, , recipients] = topics as [string, null?, string[]?];
+    const [event, , recipients] = topics as [string, null?, string[]?];
+    if (event !== transferTopic) return [];
     const named = blockHash === undefined ? null : told.heightOf((blockHash as string).slice(2));
     if (blockHash !== undefined && named === null) return [];
     return told.transfers({

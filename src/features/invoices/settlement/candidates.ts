@@ -1,15 +1,11 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import {
-  facetsOf,
-  findAlong,
-  startingWith,
-  type Walk,
-} from "../../../platform/database/query/facets.ts";
+import { findAlong, type Walk } from "../../../platform/database/query/facets.ts";
 import { decodeAmount } from "../../../platform/database/schema/table.ts";
 import type { Reader } from "../../../platform/database/database.ts";
 import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
 import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
+import { alongFacets, facetConditions } from "../../../platform/database/query/lists.ts";
 import type { InvoiceRow } from "../store.ts";
 import type { InvoiceStatus } from "../rules.ts";
 import { holds, invoiceFacet, invoices } from "../table.ts";
@@ -128,23 +124,30 @@ function isAsking({ status }: InvoiceRow): boolean {
   return unpaid.some((each) => each === status);
 }
 
-/** Returns the newest invoices of a status. */
+/**
+ * Returns the newest invoices of a status: if they have more combinations of network, token, currency and wallet than a
+ * walk merges, those among the newest of all.
+ */
 async function newestOf(
   reader: Reader,
   organizationId: Id<"organization">,
   status: InvoiceStatus,
 ): Promise<Id<"invoice">[]> {
-  const walk: Walk & { facet: string } = {
+  const walk: Walk = {
     table: "invoices",
-    facet: invoiceFacet,
+    facet: null,
     order: ["id"],
     direction: "DESC",
     scope: [["organization_id", organizationId]],
   };
-  const facets = await facetsOf(reader, walk, [startingWith(`${status} `)]);
-  const span = { after: null, bounds: [], conditions: [], fetch: newestMax };
-  /* c8 ignore next: facets are null from over 1,000 combinations of network, token, currency and wallet on. */
-  const { keys } = await findAlong(reader, walk, { ...span, facets: facets ?? [] });
+  const faceted = { ...walk, facet: invoiceFacet };
+  const span = { facets: null, after: null, bounds: [], conditions: [], fetch: newestMax };
+  const filter = [["status", [status]]] as const;
+  const along = await alongFacets(reader, faceted, span, filter);
+  const { keys } =
+    along === null
+      ? await findAlong(reader, walk, { ...span, conditions: facetConditions(filter) })
+      : await findAlong(reader, faceted, along);
   return keys.map(([id]) => id as Id<"invoice">);
 }
 
