@@ -3,7 +3,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -14,6 +13,7 @@ import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-web
 import { systemRandom } from "../../src/platform/secrets/tokens.ts";
 import { anyServed, approvedMerchant, keyOf } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
+import { freePort } from "../support/programs/free-port.ts";
 import { pressOnPage } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
 
@@ -282,13 +282,4 @@ async function textsOf(path: string): Promise<string> {
   const names = await readdir(join(root, path));
   const texts = await Promise.all(names.map((name) => readFile(join(root, path, name), "utf8")));
   return texts.join("\n");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -2,13 +2,8 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import {
-  createServer as createHttpServer,
-  request,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,6 +12,7 @@ import { expect } from "chai";
 import { transform } from "esbuild";
 import type { Event, Invoice } from "../../src/client/index.ts";
 import { sign } from "../../src/platform/outbound/standard-webhooks.ts";
+import { freePort } from "../support/programs/free-port.ts";
 import { endWithThisProcess } from "../support/programs/guard.ts";
 import { until } from "../support/until.ts";
 import { openSandboxShop, type SandboxShop } from "./sandbox-shop.ts";
@@ -193,7 +189,7 @@ async function openWay(till: string): Promise<Way> {
     }
     response.writeHead(answer.status).end(text);
   }
-  const server = createHttpServer((given, response) => {
+  const server = createServer((given, response) => {
     // Till is down.
     pass(given, response).catch(() => response.destroy());
   });
@@ -647,12 +643,3 @@ async function programOf(language: string): Promise<string> {
 }
 
 const now = () => Math.floor(Date.now() / 1_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}

@@ -10,13 +10,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import { streamLimits } from "../../src/features/checkout/live.ts";
 import { compiledProgram } from "../support/programs/built.ts";
-import {
-  deployFolder,
-  freePort,
-  startNginx,
-  started,
-  type Proxy,
-} from "../support/programs/proxy.ts";
+import { freePort } from "../support/programs/free-port.ts";
+import { deployFolder, startNginx, started, type Proxy } from "../support/programs/proxy.ts";
 import { until } from "../support/until.ts";
 import { cpuSeconds, openShop, pay, quantile, residentMib, type Shop } from "./shop.ts";
 

@@ -158,12 +158,15 @@ anyStore("The worker of the sandbox", (store) => {
   });
 });
 
+/** All the way from the worker to the node, as in `till serve`. */
+const overHttp = { nodes: 1, usesSockets: true };
+
 anyStore("The worker of a network with one node", (store) => {
   let till: PooledNetwork;
   afterEach(() => till.stop());
 
   it("goes on at once until all blocks are read, and those read again that are due", async () => {
-    till = await openPool(await store.open(), { nodes: 1, maxLogRange: 200 });
+    till = await openPool(await store.open(), { ...overHttp, maxLogRange: 200 });
     till.pass(600);
     await till.look();
     expect(await till.state()).to.include({ tipHeight: 660, cursorHeight: 650 });
@@ -176,7 +179,7 @@ anyStore("The worker of a network with one node", (store) => {
   });
 
   it("believes a replaced final block after 30 seconds, which begin again once another process had the lease", async () => {
-    till = await openPool(await store.open(), { nodes: 1 });
+    till = await openPool(await store.open(), overHttp);
     await till.mine(30);
     const { cursorHash } = await till.state();
     till.chain.reorg(15);

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { freePort, startNginx, type Proxy } from "../../support/programs/proxy.ts";
+import { freePort } from "../../support/programs/free-port.ts";
+import { startNginx, type Proxy } from "../../support/programs/proxy.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../../support/programs/proxy.ts";
+import { freePort } from "../../support/programs/free-port.ts";
 import { password } from "../../support/programs/till.ts";
 import { until } from "../../support/until.ts";
 import type { Engine } from "./engine.ts";

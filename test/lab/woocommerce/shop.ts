@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { whenThisProcessIsGone, type Guard } from "../../support/programs/guard.ts";
-import { freePort } from "../../support/programs/proxy.ts";
+import { freePort } from "../../support/programs/free-port.ts";
 import { until } from "../../support/until.ts";
 import type { MariaDb } from "./mariadb.ts";
 import { copyFolder, copyParts, type Pair } from "./parts.ts";

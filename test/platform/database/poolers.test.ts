@@ -13,7 +13,7 @@ import { openNewPostgres } from "../../../src/platform/database/postgres/new-sto
 import { openSnapshot } from "../../../src/platform/database/transfer/rows.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { endWithThisProcess } from "../../support/programs/guard.ts";
-import { freePort } from "../../support/programs/proxy.ts";
+import { freePort } from "../../support/programs/free-port.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import { dropDatabase, freshDatabase } from "../../support/store/postgres.ts";
 import { testContext } from "../../support/store/stores.ts";

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
+import type { Fetch } from "../../../src/platform/chain/evm/transport.ts";
 import { eventTopic } from "./abi.ts";
 import { startTronLab, type ChainLab } from "./chain-lab.ts";
 import { describeOnAnvil } from "../suites/describe-on-anvil.ts";
 import { callJsonRpc, hexNumber, JsonRpcRefusal } from "./json-rpc.ts";
+import { startRpcFront } from "./rpc-front.ts";
 import type { TronFront } from "./tron-front.ts";
 
 interface Block {
@@ -205,5 +207,82 @@ describeOnAnvil("a provider", () => {
       });
       expect(lab.provider.lastHeaders()["tron-pro-api-key"]).to.equal("a key");
     });
+  });
+});
+
+describe("A provider's own fetch", () => {
+  async function start() {
+    const front = await startRpcFront({
+      path: "/rpc",
+      open: () => (call) =>
+        call.method === "refused"
+          ? Promise.reject(new JsonRpcRefusal(-32601, "no such method"))
+          : Promise.resolve(call.params),
+      batchLimit: () => 2,
+      requestBytesLimit: 400,
+      responseBytesLimit: 200,
+    });
+    const init = (body: string, signal = new AbortController().signal) =>
+      ({ method: "POST", headers: { "X-Key": "k" }, body, redirect: "manual", signal }) as const;
+    return { front, init };
+  }
+  const body = (method: string, ...params: unknown[]) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method,
+    params,
+  });
+  const one = JSON.stringify(body("echo", "é"));
+
+  it("answers as over a socket: bodies, statuses, headers, limits and counts", async () => {
+    const { front, init } = await start();
+    const all: readonly (readonly [url: string, text: string])[] = [
+      [front.url, one],
+      [front.url, JSON.stringify([body("echo"), body("refused")])],
+      [front.url, JSON.stringify([body("echo"), body("echo"), body("echo")])],
+      [front.url, JSON.stringify(body("echo", "a".repeat(201)))],
+      [front.url, "a".repeat(401)],
+      [front.url, "{"],
+      [front.url, "[7]"],
+      [front.url.replace("rpc", "other"), one],
+    ];
+    const told: unknown[] = [];
+    const senders: readonly Fetch[] = [front.fetch, fetch];
+    for (const send of senders) {
+      front.resetCounts();
+      for (const [url, text] of all) {
+        const { status, headers, body: sent } = await send(url, init(text));
+        const read: Uint8Array[] = [];
+        for await (const chunk of sent ?? []) read.push(chunk);
+        const kept = ["content-type", "content-length"].map((name) => headers.get(name));
+        told.push([status, kept, Buffer.concat(read).toString("utf8")]);
+      }
+      expect(front.lastHeaders()["x-key"]).to.equal("k");
+      told.push(front.counts());
+    }
+    const half = told.length / 2;
+    expect(told.slice(0, half)).to.deep.equal(told.slice(half));
+    expect(told.map((each) => Array.isArray(each) && Number(each[0])).slice(0, half)).to.deep.equal(
+      [200, 200, 200, 200, 413, 200, 200, 404, false],
+    );
+    await front.stop();
+  });
+
+  it("meets each fault once, over a socket, and cannot reach a front that has stopped", async () => {
+    const { front, init } = await start();
+    front.fail("rate-limited");
+    front.fail("disconnect");
+    const limited = await front.fetch(front.url, init(one));
+    expect([limited.status, limited.headers.get("retry-after")]).to.deep.equal([429, "1"]);
+    const failure = (signal?: AbortSignal) =>
+      front.fetch(front.url, init(one, signal)).then(
+        () => null,
+        (error: unknown) => (error as Error).name,
+      );
+    expect(await failure()).to.equal("TypeError");
+    expect(await failure()).to.equal(null);
+    expect(await failure(AbortSignal.abort())).to.equal("AbortError");
+    await front.stop();
+    expect(await failure()).to.equal("TypeError");
   });
 });

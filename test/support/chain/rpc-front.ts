@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Fetch } from "../../../src/platform/chain/evm/transport.ts";
 import type { Anvil } from "./anvil.ts";
 import { JsonRpcRefusal, type JsonRpcCall } from "./json-rpc.ts";
 
@@ -35,6 +36,10 @@ export type Lie = (call: JsonRpcCall, result: unknown) => unknown;
 /** A provider's endpoint, with switches for its faults. */
 export interface RpcFront {
   readonly url: string;
+  /**
+   * Sends a request to this front. It is answered without a socket, except while a fault is due or the front is stopped.
+   */
+  readonly fetch: Fetch;
   /** Makes the next `times` requests fail; `Infinity`: until `heal`. Faults queue in the order of the calls. */
   fail(fault: ProviderFault, times?: number): void;
   /** Sets a function that changes every result; null: none. */
@@ -64,6 +69,15 @@ export interface RpcFrontOptions {
 interface Wire {
   readonly id: unknown;
   readonly call: JsonRpcCall | null;
+}
+
+/** A request without its body; its header names are in lowercase. */
+type Asked = Pick<IncomingMessage, "method" | "url" | "headers">;
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 const page =
@@ -116,39 +130,29 @@ export async function startRpcFront(options: RpcFrontOptions): Promise<RpcFront>
     }
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    lastHeaders = request.headers;
-    if (request.url !== options.path) {
-      send(response, 404, "text/html", "<h2>HTTP ERROR 404 Not Found</h2>");
-      return;
+  /** Answers a request, or says how it remains without an answer. A fault is taken before this waits for anything. */
+  async function handle(asked: Asked, text: string): Promise<Reply | "hang" | "disconnect"> {
+    lastHeaders = asked.headers;
+    if (asked.url !== options.path) {
+      return replyOf(404, "text/html", "<h2>HTTP ERROR 404 Not Found</h2>");
     }
-    if (request.method !== "POST") {
-      send(response, 405, "text/html", "<h2>HTTP ERROR 405 Method Not Allowed</h2>");
-      return;
+    if (asked.method !== "POST") {
+      return replyOf(405, "text/html", "<h2>HTTP ERROR 405 Method Not Allowed</h2>");
     }
-    const text = await readAll(request);
     if (text.length > (options.requestBytesLimit ?? Infinity)) {
-      send(response, 413, "text/html", "<h2>HTTP ERROR 413 Payload Too Large</h2>");
-      return;
+      return replyOf(413, "text/html", "<h2>HTTP ERROR 413 Payload Too Large</h2>");
     }
     const body = parse(text);
     if (body === undefined) {
       counts.requests += 1;
       const refusal = envelope(null, { error: { code: -32700, message: "Parse json error" } });
-      send(response, 200, "application/json", JSON.stringify(refusal));
-      return;
+      return replyOf(200, "application/json", JSON.stringify(refusal));
     }
     const wires = (Array.isArray(body) ? body : [body]).map(readWire);
     count(wires);
     const fault = nextFault();
-    if (fault === "hang") {
-      hanging.add(response);
-      return;
-    }
-    if (fault !== null && !speaks(fault)) {
-      failAtOnce(response, fault);
-      return;
-    }
+    if (fault === "hang" || fault === "disconnect") return fault;
+    if (fault !== null && !speaks(fault)) return failed(fault);
     const answer = await answerAll(body, wires);
     let sent = JSON.stringify(fault === "wrong-id" ? withOtherIds(answer) : answer);
     const most = options.responseBytesLimit ?? Infinity;
@@ -158,7 +162,14 @@ export async function startRpcFront(options: RpcFrontOptions): Promise<RpcFront>
       sent = JSON.stringify(envelope(id, { error: { code: -32003, message } }));
     }
     if (fault === "truncated") sent = sent.slice(0, sent.length / 2);
-    send(response, 200, "application/json; charset=utf-8", sent);
+    return replyOf(200, "application/json; charset=utf-8", sent);
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const reply = await handle(request, await readAll(request));
+    if (reply === "hang") hanging.add(response);
+    else if (reply === "disconnect") response.destroy();
+    else response.writeHead(reply.status, reply.headers).end(reply.body);
   }
 
   const server = createServer((request, response) => {
@@ -176,7 +187,20 @@ export async function startRpcFront(options: RpcFrontOptions): Promise<RpcFront>
     hanging.clear();
   }
 
+  const fetchHere: Fetch = async (url, init) => {
+    if (faults.length > 0 || !server.listening) return fetch(url, init);
+    const { method, signal } = init;
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const reply = await handle({ method, url: new URL(url).pathname, headers }, init.body);
+    // Other work goes on meanwhile, as it does during a request over a socket.
+    await new Promise(setImmediate);
+    signal.throwIfAborted();
+    if (typeof reply === "string") throw new Error(`a fault without a socket: ${reply}`);
+    return new Response(reply.body, reply);
+  };
+
   return {
+    fetch: fetchHere,
     url: `http://127.0.0.1:${String(port)}${options.path}`,
     fail(fault, times = 1) {
       if (times > 0) faults.push({ fault, left: times });
@@ -227,28 +251,30 @@ function speaks(fault: ProviderFault): boolean {
   return fault === "truncated" || fault === "wrong-id";
 }
 
-function failAtOnce(response: ServerResponse, fault: ProviderFault): void {
+function failed(fault: ProviderFault): Reply {
   const said = (text: string) => JSON.stringify({ Error: text });
-  if (fault === "overloaded") {
-    const text = "class java.lang.IllegalAccessException : lack of computing resources";
-    send(response, 200, "application/json; charset=utf-8", `${said(text)}\n`);
-  } else if (fault === "rate-limited") {
-    response.setHeader("retry-after", "1");
-    send(response, 429, "application/json", said("request rate exceeded the allowed_rps"));
-  } else if (fault === "forbidden") {
-    send(response, 403, "application/json", said("Exceed the user daily usage"));
-  } else if (fault === "unavailable") {
-    send(response, 503, "text/html", page);
-  } else if (fault === "html") {
-    send(response, 200, "text/html", page);
-  } else {
-    response.destroy();
+  switch (fault) {
+    case "overloaded": {
+      const text = "class java.lang.IllegalAccessException : lack of computing resources";
+      return replyOf(200, "application/json; charset=utf-8", `${said(text)}\n`);
+    }
+    case "rate-limited": {
+      const text = "request rate exceeded the allowed_rps";
+      const reply = replyOf(429, "application/json", said(text));
+      return { ...reply, headers: { ...reply.headers, "retry-after": "1" } };
+    }
+    case "forbidden":
+      return replyOf(403, "application/json", said("Exceed the user daily usage"));
+    case "unavailable":
+      return replyOf(503, "text/html", page);
+    default:
+      return replyOf(200, "text/html", page);
   }
 }
 
-function send(response: ServerResponse, status: number, type: string, body: string): void {
-  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
-  response.end(body);
+function replyOf(status: number, type: string, body: string): Reply {
+  const length = String(Buffer.byteLength(body));
+  return { status, headers: { "content-type": type, "content-length": length }, body };
 }
 
 async function readAll(request: IncomingMessage): Promise<string> {

@@ -1,5 +1,5 @@
 // A watched network on a store, on a fake chain: `watchNetwork` opens its watcher alone, on providers in the process;
-// `openPool` opens all that reads a network in `till serve`, on nodes over HTTP.
+// `openPool` opens all that reads a network in `till serve`, on nodes with JSON-RPC.
 import type { App } from "../../../src/app.ts";
 import { listNetworkStatuses } from "../../../src/features/payments/networks/chain.ts";
 import { networkReadersOf } from "../../../src/features/payments/networks/readers.ts";
@@ -81,7 +81,7 @@ export interface WatchedNetwork extends ChainWorld {
   events(): Promise<string[]>;
 }
 
-/** A network that is read from several nodes over HTTP, as in `till serve`. */
+/** A network that is read from several nodes with JSON-RPC, as in `till serve`. */
 export interface PooledNetwork extends ChainWorld {
   readonly app: App;
   readonly nodes: readonly FakeNode[];
@@ -130,6 +130,8 @@ export interface PooledOptions extends WorldOptions {
   readonly limits?: BudgetLimits;
   /** The request timeout in milliseconds: long, unless a test's provider does not answer. */
   readonly timeoutMs?: number;
+  /** True to send all requests over sockets; by default only those that meet a fault of RpcFront. */
+  readonly usesSockets?: boolean;
   /** Called before the first scan. */
   readonly onNodes?: (nodes: readonly FakeNode[]) => void;
 }
@@ -303,7 +305,9 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     },
     child: () => logger,
   };
-  const members = nodes.map(({ url }) => {
+  const members = nodes.map((node) => {
+    const { url } = node;
+    const fetch = options.usesSockets === true ? globalThis.fetch : node.fetch;
     const budget = makeBudget({
       limits: options.limits ?? { requestsPerSecond: 1_000, requestsPerDay: null },
       clock,
@@ -314,7 +318,10 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
       },
     });
     const beforeRequest = () => budget.take();
-    return { budget, client: createJsonRpcClient({ network, url, timeoutMs, beforeRequest }) };
+    return {
+      budget,
+      client: createJsonRpcClient({ network, url, fetch, timeoutMs, beforeRequest }),
+    };
   });
   const app = appOf({
     ...parts,

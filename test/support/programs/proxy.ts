@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { get } from "node:https";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { until } from "../until.ts";
+import { freePort } from "./free-port.ts";
 import { endWithThisProcess } from "./guard.ts";
 
 export const deployFolder = new URL("../../../docs/operating/deploy/", import.meta.url);
@@ -14,16 +14,6 @@ export const deployFolder = new URL("../../../docs/operating/deploy/", import.me
 export interface Proxy {
   readonly url: string;
   stop(): Promise<void>;
-}
-
-/** Returns a free port. Another process could take it before the caller does. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Waits until a proxy passes on requests. */

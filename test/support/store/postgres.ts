@@ -12,11 +12,11 @@ import {
   rmSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { freePort } from "../programs/free-port.ts";
 import { whenThisProcessIsGone } from "../programs/guard.ts";
 import { patienceMs } from "../until.ts";
 
@@ -199,14 +199,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       port = await freePort();
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 async function untilReady(child: ChildProcess, url: string, log: string): Promise<void> {

@@ -6,7 +6,7 @@ import { createServer, connect, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { endWithThisProcess } from "../programs/guard.ts";
-import { freePort } from "../programs/proxy.ts";
+import { freePort } from "../programs/free-port.ts";
 import { until } from "../until.ts";
 import { familyOf, type PostgresServer } from "./postgres.ts";
 

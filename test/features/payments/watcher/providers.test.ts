@@ -1,4 +1,4 @@
-// A network that is read from two nodes over HTTP, one or both of which are behind, limited, broken or lying: no false
+// A network that is read from two nodes, one or both of which are behind, limited, broken or lying: no false
 // payment is credited, no payment is lost, and alarms are raised.
 import { expect } from "chai";
 import {
@@ -79,6 +79,7 @@ anyStore("A network with several providers", (store) => {
     });
   });
 
+  // With sockets, because a connection is used again after a fault.
   describe("skips a provider that answers with", () => {
     const faults: readonly (readonly [string, ProviderFault])[] = [
       ["HTML", "html"],
@@ -93,7 +94,10 @@ anyStore("A network with several providers", (store) => {
     ];
     for (const [name, fault] of faults) {
       it(name, async () => {
-        const [first] = await open(fault === "hang" ? { timeoutMs: silenceMs } : {});
+        const [first] = await open({
+          usesSockets: true,
+          ...(fault === "hang" ? { timeoutMs: silenceMs } : {}),
+        });
         first.fail(fault, Infinity);
         pay();
         await till.look();
@@ -108,7 +112,7 @@ anyStore("A network with several providers", (store) => {
     }
 
     it("any of these if it is the only one: no payment is credited or lost, and an alarm is raised", async () => {
-      const [first] = await open({ nodes: 1, timeoutMs: silenceMs });
+      const [first] = await open({ nodes: 1, usesSockets: true, timeoutMs: silenceMs });
       for (const [, fault] of faults) {
         first.fail(fault, Infinity);
         pay();
@@ -434,7 +438,7 @@ anyStore("A network with several providers", (store) => {
   });
 
   it("finds all of a thousand transfers, whatever faults its only provider has", async () => {
-    const [node] = await open({ nodes: 1, timeoutMs: silenceMs });
+    const [node] = await open({ nodes: 1, usesSockets: true, timeoutMs: silenceMs });
     const faults: readonly ProviderFault[] = [
       ...(["rate-limited", "unavailable", "html", "truncated", "hang", "wrong-id"] as const),
     ];
