@@ -35,9 +35,9 @@ import {
   positionOfKey,
   unindexed,
   unindexedNumber,
-  type Narrowed,
   organizationFilter,
   type ListOwner,
+  type Narrowed,
 } from "../../platform/database/query/lists.ts";
 import type { SqlValue } from "../../platform/database/schema/table.ts";
 import { isReceiverSql } from "../wallets/store.ts";

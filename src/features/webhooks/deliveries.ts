@@ -2,9 +2,9 @@ import type { App } from "../../app.ts";
 import { toIso } from "../../kernel/clock.ts";
 import { assert, defineProblem, invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import { organizationFilter, type ListOwner } from "../../platform/database/query/lists.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
+import { organizationFilter, type ListOwner } from "../../platform/database/query/lists.ts";
 import type { RowOf } from "../../platform/database/schema/table.ts";
 import { newDelivery } from "./delivery/fan-out.ts";
 import {

@@ -10,7 +10,8 @@ import type { AnyCall, Operation } from "../declare/operation.ts";
 export type Mountable = (router: Router<RequestState>) => void;
 
 /**
- * Mounts operations. The order is the same for each: the caller is admitted, within rate limits (see `admit`), then parsing, the handler (once per Idempotency-Key), validation of the response, sending.
+ * Mounts operations. The order is the same for each: admission of the caller, within rate limits (see `admit`), parsing,
+ * the handler (once per Idempotency-Key), validation of the response, sending.
  */
 export function mountOperations(
   operations: readonly Operation[],

@@ -23,6 +23,8 @@ const textLengthMax = 1_000;
 const nameLengthMax = 60;
 /** Maximum number of files in the merchant's own folder. */
 const filesMax = 200;
+/** The name of a file of texts. Hidden files are those of editors and systems. */
+const fileName = /^[^.].*\.ya?ml$/i;
 
 /** The texts that a file has. */
 export type SomeTexts = Partial<Texts>;
@@ -176,7 +178,7 @@ interface OwnLanguages {
 export function readOwnLanguages(folder: string): OwnLanguages {
   let names: readonly string[];
   try {
-    names = readdirSync(folder).filter((name) => /^[^.].*\.ya?ml$/i.test(name));
+    names = readdirSync(folder).filter((name) => fileName.test(name));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
     const message = `cannot be read as a folder of languages (${code})`;
@@ -230,7 +232,8 @@ export function checkLanguages(
   });
   const shipped = new Set(shippedLanguages.map(([lang]) => `${lang}.yaml`));
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    if (!shipped.has(name)) problems.push({ name: join(folder, name), message: notShipped });
+    if (fileName.test(name) && !shipped.has(name))
+      problems.push({ name: join(folder, name), message: notShipped });
   }
   return ownFolder === null ? problems : problems.concat(readOwnLanguages(ownFolder).problems);
 }

@@ -78,7 +78,9 @@ export function openLanguages(
     const fallback = findFallback(byTag, lang) ?? (lang === english.lang ? null : english.lang);
     const missing =
       fallback === null ? { texts: englishTexts, writtenIn: english.lang } : join(fallback);
-    const shipped = shippedNames.has(lang) ? readShipped(lang) : null;
+    // The English texts are a part of the program.
+    const isInFile = shippedNames.has(lang) && lang !== english.lang;
+    const shipped = isInFile ? readShipped(lang) : null;
     const found = { ...(shipped?.ok === true ? shipped.value : {}), ...own?.texts.get(lang) };
     const name = names.get(lang) ?? lang;
     const texts = { ...missing.texts, ...found, lang, name, offered };
