@@ -59,8 +59,8 @@ import { addOrganization, testNetworks, xpubOf } from "./merchants.ts";
 import { testContext } from "./store/stores.ts";
 
 /**
- * Opens a merchant with wallets and invoices on a store, and a clock that the test moves. No part of the product is
- * faked.
+ * Opens a merchant with wallets and invoices on a store, and a clock that the test moves. The hooks of billing are
+ * replaced, nobody delivers what wakes a worker, and there are no rates; all else is the product's.
  */
 export async function openLedger(db: Database, ...enabled: readonly string[]) {
   let now = 1_800_000_000_000;

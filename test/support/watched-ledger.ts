@@ -1,11 +1,11 @@
 import { getInvoice } from "../../src/features/invoices/invoices.ts";
 import { presentInvoice, type InvoiceView } from "../../src/features/invoices/records.ts";
 import type { PaymentFilters } from "../../src/features/payments/filters.ts";
-import { makeClaimExaminer } from "../../src/features/payments/hash-claims/examiner.ts";
+import { networkReadersOf } from "../../src/features/payments/networks/readers.ts";
 import { listPayments } from "../../src/features/payments/payments.ts";
 import { presentPayment } from "../../src/features/payments/records.ts";
-import { makeBlockTimes } from "../../src/features/payments/watcher/block-times.ts";
-import { makeWatcher, type Watcher } from "../../src/features/payments/watcher/watcher.ts";
+import { watchWorkerName } from "../../src/features/payments/wake.ts";
+import type { Watcher } from "../../src/features/payments/watcher/watcher.ts";
 import { makeWatchWorkers } from "../../src/features/payments/worker.ts";
 import { second } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
@@ -13,9 +13,9 @@ import type { PageQuery } from "../../src/kernel/page.ts";
 import type { ChainClient } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/evm/addresses.ts";
 import { findToken, type Network } from "../../src/platform/chain/networks.ts";
-import { createAlarms } from "../../src/platform/chain/state/alarms.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";
 import { makeFakeChain, type FakeChain, type FakeTransfer } from "./chain/fake-chain.ts";
+import { appOf } from "./context.ts";
 import { known, networkOf, type Ledger } from "./ledger.ts";
 import { testNetworks } from "./merchants.ts";
 
@@ -41,27 +41,26 @@ export interface WatchedLedger {
 
 const runsMax = 50;
 
-/** Has a network of a ledger watched, at providers that the test gives. */
+/**
+ * Has a network of a ledger watched as the program does, at providers that the test gives. Nobody reads the networks
+ * that are `unread`.
+ */
 export function watch(
   ledger: Ledger,
   networkId: string,
-  client: ChainClient,
-  providers: readonly ChainClient[] = [client],
+  providers: readonly ChainClient[],
   unread: readonly string[] = [],
 ): WatchedLedger {
-  const network = networkOf(ledger, networkId);
-  const reading = { ...readingParts(ledger), network, client, providers };
-  const { app, db, clock } = reading;
-  const alarms = createAlarms(reading);
-  const times = makeBlockTimes({ clock, providers, alarms });
-  const watcher = makeWatcher({ ...reading, times });
-  const claims = makeClaimExaminer({
-    ...reading,
-    times,
-    examined: new Set([...ledger.networks.keys()].filter((id) => !unread.includes(id))),
-    unread,
+  const members = providers.map((client) => ({ client, budget: null }));
+  const app = appOf({
+    ...ledger.app,
+    // The other networks are read too, but their workers do not run here.
+    providersOf: ({ id }) => (unread.includes(id) ? [] : members),
+    // The pool draws the middle of what is random.
+    randomBytes: (length) => new Uint8Array(length).fill(128),
   });
-  const [worker] = makeWatchWorkers(app, [{ network, providers, watcher, claims }]);
+  const { watcher } = known(networkReadersOf(app).get(networkId), `a reader of ${networkId}`);
+  const worker = makeWatchWorkers(app).find(({ name }) => name === watchWorkerName(networkId));
 
   return {
     watcher,
@@ -79,7 +78,7 @@ export function watch(
       return { data: page.data.map(presentPayment), nextCursor: page.nextCursor };
     },
     async events() {
-      const rows = await db.all<{ type: string }>("SELECT type FROM events ORDER BY id");
+      const rows = await app.db.all<{ type: string }>("SELECT type FROM events ORDER BY id");
       return rows.map(({ type }) => type).filter((type) => /^(invoice|payment)/.test(type));
     },
   };
@@ -110,7 +109,7 @@ export async function watchScripted(
   const chain = makeFakeChain({ startAt, blockMs, finalityLag, chainId });
   chain.faults.decimals = usdtOf(ledger, networkId).decimals;
   chain.mine([], 199);
-  const market = watch(ledger, networkId, chain.client);
+  const market = watch(ledger, networkId, [chain.client]);
   await market.look();
   return { chain, market };
 }

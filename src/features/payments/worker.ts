@@ -16,10 +16,6 @@ import type { Watcher } from "./watcher/watcher.ts";
 /** The lease on a network, in milliseconds: after a crash, another process takes over at its next run after this time. */
 const leaseMs = 20 * second;
 
-/** The objects that read a network, as its worker uses them. */
-type WorkedReader = Pick<NetworkReader, "network" | "providers" | "watcher" | "claims"> &
-  Partial<Pick<NetworkReader, "alarms" | "monitor">>;
-
 /**
  * The fate of a process's last lease: it `lasts`; it has `ended`, and nobody else has read the network since; or it was
  * `taken` by another process.
@@ -38,15 +34,12 @@ export function fateOf(before: number | undefined, token: number): LeaseFate {
  * the transactions that payers and merchants named, and runs the monitor. Only the process that holds the network's lease
  * does this.
  */
-export function makeWatchWorkers(
-  app: App,
-  readers: Iterable<WorkedReader> = networkReadersOf(app).values(),
-): Worker[] {
+export function makeWatchWorkers(app: App): Worker[] {
   const { leases } = app;
   /** The fencing token of the last lease per network. */
   const tokens = new Map<string, number>();
 
-  return [...readers].map((reader) => {
+  return [...networkReadersOf(app).values()].map((reader) => {
     const { network, watcher, monitor } = reader;
     const name = watchWorkerName(network.id);
     return {
@@ -57,14 +50,14 @@ export function makeWatchWorkers(
         if (lease === null) return false;
         const fate = fateOf(tokens.get(network.id), lease.token);
         if (fate === "taken") watcher.resume();
-        if (fate !== "lasts") await monitor?.resume();
+        if (fate !== "lasts") await monitor.resume();
         tokens.set(network.id, lease.token);
         const guard: LeaseGuard = (tx) => leases.guard(tx, lease);
         const isMore = await watcher.scan(guard);
         if (signal.aborted) return false;
         const hasExpired = await sweep(app, watcher);
         const hasClaims = await examine(app, reader, guard);
-        const hasUnseen = (await monitor?.recordStatus(guard)) ?? false;
+        const hasUnseen = await monitor.recordStatus(guard);
         return isMore || hasExpired || hasClaims || hasUnseen;
       },
     };
@@ -80,7 +73,7 @@ async function sweep(app: App, watcher: Watcher): Promise<boolean> {
 }
 
 /** Examines a bounded batch of the transactions that people named; returns true if more is due. */
-async function examine(app: App, reader: WorkedReader, guard: LeaseGuard): Promise<boolean> {
+async function examine(app: App, reader: NetworkReader, guard: LeaseGuard): Promise<boolean> {
   const hasClaims = await reader.claims.examine(guard);
   const hasRefunds = await app.hooks.examineRefunds(app, reader, guard);
   return hasClaims || hasRefunds;

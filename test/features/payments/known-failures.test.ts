@@ -79,7 +79,7 @@ eachStore("Known failures of other systems:", (store) => {
     chain.mine([sent(early, "25.00")], 400);
     chain.mine([sent(late, "30.00")], 400);
     shop.advance(801 * blockMs);
-    market = watch(shop, "ethereum", chain.client);
+    market = watch(shop, "ethereum", [chain.client]);
     await market.look();
     expect(await market.read(early)).to.include({ status: "paid", exception: "none" });
     expect(await market.read(late)).to.include({ status: "paid", exception: "late" });

@@ -46,7 +46,7 @@ describeOnAnvil("Refunds on real nodes", () => {
           lab = await start({ genesisTime: shop.now(), blockSeconds });
           const network = shop.networks.get(id);
           if (network === undefined) throw new Error(`there is no network ${id}`);
-          market = watch(shop, id, createJsonRpcClient({ network, url: lab.providerUrl }));
+          market = watch(shop, id, [createJsonRpcClient({ network, url: lab.providerUrl })]);
           shown = (payer) => network.kind.formatAddress(lab.payers[payer] ?? "");
           await mine(finalBlocks);
           await shop.addWallet(id, { address: shown(merchant) });

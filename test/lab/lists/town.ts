@@ -55,7 +55,7 @@ export async function openTown(db: Database, live: number, addresses = addresses
     ofChain.wallMs += cost.wallMs;
     ofChain.cpuMs += cost.cpuMs;
   });
-  const market = watch(shop, "ethereum", client);
+  const market = watch(shop, "ethereum", [client]);
   await market.look();
   await shop.addWallet("ethereum", { address: `0x${"1".repeat(40)}` });
   const [invoice, hold] = await templates(db, await shop.create({ network: "ethereum" }));

@@ -133,7 +133,7 @@ anyStore("An invoice with options on two networks", (store) => {
     await shop.choose(invoice.checkoutId, "bsc", "USDT");
     const unchosen = await issue();
     const { chain } = on("ethereum");
-    const market = watch(shop, "ethereum", chain.client, [chain.client], ["bsc"]);
+    const market = watch(shop, "ethereum", [chain.client], ["bsc"]);
     await pay("ethereum", walletAddress, 10_000_000n, "sent there");
     await submit(invoice, "bsc", wordOf("sent there"));
     await submit(unchosen, "bsc", wordOf("sent there"));

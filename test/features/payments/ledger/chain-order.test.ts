@@ -74,7 +74,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("count after a restart", async () => {
     await shop.addWallet("ethereum", { address: shared });
     const invoice = await shop.create();
-    market = watch(shop, "ethereum", chain.client);
+    market = watch(shop, "ethereum", [chain.client]);
     // The lease of the process that ended.
     shop.advance(2 * minute);
     pay(invoice, invoice.payableAmount);
@@ -85,7 +85,7 @@ eachStore("Payments on a chain whose blocks have old times", (store) => {
   it("count when another server reads the network, whose provider has the same blocks", async () => {
     await shop.addWallet("ethereum", { address: shared });
     const invoice = await shop.create();
-    market = watch(shop, "ethereum", chain.provider("another server"));
+    market = watch(shop, "ethereum", [chain.provider("another server")]);
     // The lease of the first server ends.
     shop.advance(2 * minute);
     pay(invoice, invoice.payableAmount);

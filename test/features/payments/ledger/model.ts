@@ -212,6 +212,8 @@ export async function openWorld(db: Database) {
       await market.look();
     } finally {
       Object.assign(faults, { failure: null, lag: 0, hidesLogs: false, rangeMax: Infinity });
+      // A provider whose logs omitted transfers is asked again after five minutes.
+      if (fault === "empty") shop.advance(5 * minute);
     }
   }
 
@@ -339,7 +341,7 @@ export async function openWorld(db: Database) {
         if (each.kind === "restart") {
           // The lease of the previous process has to expire first.
           shop.advance(minute);
-          market = watch(shop, "ethereum", chain.client);
+          market = watch(shop, "ethereum", [chain.client]);
         }
       }
       mine([]);

@@ -37,7 +37,7 @@ anyStore("Payments with enough confirmations", (store) => {
     const startAt = shop.now() - 200 * blockTimeMs;
     chain = makeFakeChain({ startAt, blockMs: blockTimeMs, finalityLag: 30, chainId });
     chain.mine([], 199);
-    const market = watch(shop, id, chain.client);
+    const market = watch(shop, id, [chain.client]);
     await market.look();
     await shop.addWallet(id, { xpub: xpubs.first });
     const contract = network.tokens[0]?.contract ?? "";

@@ -36,9 +36,7 @@ async function open(lab: ChainLab, shop: Ledger, providerUrls = [lab.providerUrl
   const network = shop.networks.get(lab.network);
   if (network === undefined) throw new Error(`there is no network ${lab.network}`);
   const providers = providerUrls.map((url) => createJsonRpcClient({ network, url }));
-  const [client] = providers;
-  if (client === undefined) throw new Error("there is no provider");
-  const market = watch(shop, lab.network, client, providers);
+  const market = watch(shop, lab.network, providers);
   const mine = async (blocks: number) => {
     await lab.mine(blocks);
     shop.advance(blocks * blockSeconds * second);
