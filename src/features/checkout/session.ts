@@ -101,12 +101,15 @@ export function situationOf(view: CheckoutView, at: Instant): Situation {
  * Returns a text that changes whenever the time or the network's state changes the session of an invoice. Whatever
  * `presentSession` takes from either must be part of it.
  */
-export function sessionEdge({ invoice, options }: CheckoutView, situation: Situation): string {
+export function sessionEdge(
+  { invoice, options, confirmingOn }: CheckoutView,
+  situation: Situation,
+): string {
   const { state, nextAction, notices, returnable, lastCheckedAt } = situation;
   const { current, required } = invoice.confirmations;
   const offered = options.map(({ network, tokenSymbol }) => `${network.id}/${tokenSymbol}`);
   const parts = [
-    ...[state, nextAction, notices, current, required],
+    ...[state, nextAction, notices, current, required, confirmingOn.id],
     ...[returnable.map(({ payment }) => payment.id), lastCheckedAt],
     ...[situation.mayChooseOption, ...offered],
   ];

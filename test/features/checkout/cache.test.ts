@@ -7,6 +7,11 @@ import {
   makeCheckoutCache,
   viewCheckout,
 } from "../../../src/features/checkout/cache.ts";
+import {
+  presentSession,
+  sessionEdge,
+  situationOf,
+} from "../../../src/features/checkout/session.ts";
 import type { StoredCheckout } from "../../../src/features/checkout/store.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import {
@@ -106,6 +111,50 @@ describe("checkouts that are shown", () => {
     );
     expect(view.confirmingOn).to.equal(ethereum);
     expect(view.invoice.confirmations).to.deep.equal({ current: 0, required: 12 });
+  });
+
+  it("show the time left on the other network once its payment takes longest, with as many confirmations", () => {
+    const networks = testNetworks("tron", "ethereum");
+    const quote = (network: string) => ({
+      network,
+      tokenSymbol: "USDT",
+      requiredConfirmations: 12,
+    });
+    const invoice = anInvoice("tron", {
+      status: "confirming",
+      latestBlock: 100,
+      confirmations: { current: 0, required: 12 },
+      quotes: [quote("tron"), quote("ethereum")] as never,
+    });
+    const payments = (["tron", "ethereum"] as const).map((network) => ({
+      ...aPayment({ status: "confirming", blockHeight: 100 }),
+      network,
+    }));
+    const stored = {
+      ...{ version: "1", invoice, payments },
+      ...{ submitted: [], refunds: [], leftToMerchant: new Set() },
+      merchant: { displayName: "Shop", allowedOrigins: [] },
+    } as unknown as StoredCheckout;
+    const shown = (tron: number, ethereum: number) => {
+      const states = new Map([
+        ["tron", { ...aState("tron", startOfTime), tipHeight: tron }],
+        ["ethereum", { ...aState("ethereum", startOfTime), tipHeight: ethereum }],
+      ]);
+      const view = viewCheckout(stored, states, { known: networks, enabled: networks });
+      const situation = situationOf(view, startOfTime);
+      const { confirmationProgress, confirmationSeconds } = presentSession(view, situation);
+      return {
+        edge: sessionEdge(view, situation),
+        session: { confirmationProgress, confirmationSeconds },
+      };
+    };
+    const confirmationProgress = { current: 2, required: 12 };
+    const before = shown(101, 101);
+    expect(before.session).to.deep.equal({ confirmationProgress, confirmationSeconds: 120 });
+    // Ethereum has caught up: ten blocks of TRON are left instead of ten of its own.
+    const after = shown(101, 120);
+    expect(after.session).to.deep.equal({ confirmationProgress, confirmationSeconds: 30 });
+    expect(after.edge).not.to.equal(before.edge);
   });
 
   it("offer the options that are read, were chosen before or have room, and the one in force, cheapest first", () => {

@@ -99,6 +99,11 @@ describe("a file of a language", () => {
       ":1 uses too many YAML aliases",
     ],
     [
+      "nests its texts without limit",
+      `${dutch}payTo: ${"[".repeat(2_500)}${"]".repeat(2_500)}\n`,
+      ":1 is nested more than 100 levels deep",
+    ],
+    [
       "uses an alias of nothing",
       `${dutch}payTo: *nothing\nnothing: &nothing x\n`,
       ":4 uses the alias *nothing, but nothing before it is named &nothing: a text that begins with * must be in quotes",

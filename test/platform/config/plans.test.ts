@@ -180,4 +180,25 @@ describe("the plans file", () => {
       "line 1: uses too many YAML aliases",
     ]);
   });
+
+  it("cannot end the process by entries that are nested without limit", () => {
+    const nested: Readonly<Record<string, (levels: number) => string>> = {
+      brackets: (levels) => "[".repeat(levels) + "]".repeat(levels),
+      "open brackets": (levels) => "[".repeat(levels),
+      braces: (levels) => "{ a: ".repeat(levels) + "x" + "}".repeat(levels),
+      dashes: (levels) => `${"- ".repeat(levels)}x`,
+      "complex keys": (levels) => `${"? ".repeat(levels)}x`,
+      indentation: (levels) =>
+        Array.from({ length: levels }, (_, level) => `${" ".repeat(level)}a:\n`).join(""),
+    };
+    for (const [what, text] of Object.entries(nested)) {
+      for (const levels of [101, 500, 2_500]) {
+        const name = `${String(levels)} ${what}`;
+        expect(problems(text(levels)), name).to.deep.equal([
+          "line 1: is nested more than 100 levels deep",
+        ]);
+      }
+      expect(problems(text(20)).join(), `20 ${what}`).not.to.include("levels deep");
+    }
+  });
 });

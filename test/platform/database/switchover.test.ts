@@ -211,28 +211,45 @@ describeOnPostgres("a store on PostgreSQL whose primary changes", () => {
   });
 
   it("closes every connection of before, also unused ones, after one was ended by the server", async () => {
-    const pids = async () =>
+    const pids = async (use: "read" | "write") =>
       (
         await on<{ pid: number }>(
           first.url("till"),
-          "SELECT pid FROM pg_stat_activity WHERE application_name IN ('till read', 'till write') ORDER BY pid",
+          `SELECT pid FROM pg_stat_activity WHERE application_name = 'till ${use}' ORDER BY pid`,
         )
       ).map(({ pid }) => pid);
-    const fill = () =>
+    const callers = Array.from({ length: 6 }, (_, place) => place);
+    const read = () =>
+      Promise.all(callers.map((place) => db.all("SELECT pg_sleep(0.05), $1 AS n", [place])));
+    const write = (name: string) =>
       Promise.all(
-        Array.from({ length: 6 }, (_, place) => db.all("SELECT pg_sleep(0.05), $1 AS n", [place])),
+        callers.map((place) =>
+          db.write(testContext, (tx) => tx.insert(accounts, account(`${name} ${String(place)}`))),
+        ),
       );
-    await fill();
-    const before = await pids();
-    expect(before.length).to.be.above(3);
-    await on(first.url("till"), `SELECT pg_terminate_backend(${String(before[0])})`);
-    await until("the end", pids, (now) => !now.includes(before[0] ?? 0));
-    await fill();
-    const after = await pids();
-    expect(after.length).to.be.above(3);
-    const kept = before.filter((pid) => after.includes(pid));
-    // Connections for writes are closed when a write asks for one.
-    expect(kept.length).to.be.at.most(1);
+    await read();
+    await write("before");
+    const before = { read: await pids("read"), write: await pids("write") };
+    expect(before.read.length).to.be.above(3);
+    expect(before.write).not.to.deep.equal([]);
+    const [ended = 0] = before.read;
+    await on(first.url("till"), `SELECT pg_terminate_backend(${String(ended)})`);
+    await until(
+      "the end",
+      () => pids("read"),
+      (now) => !now.includes(ended),
+    );
+    await read();
+    const reading = await pids("read");
+    expect(reading.length).to.be.above(3);
+    expect(before.read.filter((pid) => reading.includes(pid))).to.deep.equal([]);
+    // Connections for writes are closed when writes ask for them.
+    await write("after");
+    const writing = await pids("write");
+    expect(writing).not.to.deep.equal([]);
+    expect(before.write.filter((pid) => writing.includes(pid)).length).to.be.below(
+      before.write.length,
+    );
   });
 
   it("takes of several hosts the one that is not in recovery, and follows when that changes", async () => {

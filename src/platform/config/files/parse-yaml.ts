@@ -4,8 +4,10 @@ import {
   isMap,
   isNode,
   isScalar,
+  Lexer,
   LineCounter,
   parseDocument,
+  Parser,
   visit,
   type Document,
 } from "yaml";
@@ -33,8 +35,28 @@ interface ReadFile {
   readonly lineOf: (path: readonly (string | number)[]) => number;
 }
 
+/**
+ * How deep entries may be nested; those of Till's files are at most ten deep. The package makes entries by recursion, and
+ * V8 ends the process if it compiles a regular expression near the end of the stack.
+ */
+const depthMax = 100;
+
+/** Returns true if entries are nested too deeply to be read. */
+function isTooDeep(text: string): boolean {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    Array.from(parser.next(lexeme));
+    if (parser.stack.length > depthMax) return true;
+  }
+  return false;
+}
+
 /** Reads the text of a YAML file. An empty file is an empty mapping. */
 export function readYaml(text: string): ReadFile {
+  if (isTooDeep(text)) {
+    const message = `is nested more than ${String(depthMax)} levels deep`;
+    return { entries: undefined, mistakes: [{ message, line: 1, column: null }], lineOf: () => 1 };
+  }
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -103,7 +125,6 @@ function findMistakes(document: Document): readonly Found[] {
 
 /** Says why entries cannot be made of a valid text. */
 function wordFailure(error: unknown): string {
-  if (error instanceof RangeError) return "is nested too deeply";
   if (!(error instanceof Error)) throw error;
   return error.message.startsWith("Excessive alias count")
     ? "uses too many YAML aliases"

@@ -84,8 +84,8 @@ describe("The state of a network", () => {
       to: { ...head(height), time: at - lagMs },
       latest: { ...head(height), time: at - lagMs },
     });
-    const learn = (days: number, everyMs: number, from = state()) => {
-      let learned = from;
+    const learn = (days: number, everyMs: number) => {
+      let learned = state();
       const until = scannedAt + days * day;
       for (let at = scannedAt + everyMs; at <= until; at += everyMs) {
         const { tipHeight } = learned;
@@ -95,14 +95,16 @@ describe("The state of a network", () => {
     };
     expect(learn(1, 30 * second)).to.be.within(18, 20);
     expect(learn(5, 30 * second)).to.be.within(28, 30);
+    expect(learn(1, minute)).to.be.within(18, 20);
     // A block that was mined while nothing was scanned proves no lag, and that the chain has none neither.
     expect(learn(1, 2 * minute)).to.equal(0);
-    const restarted = scannedAt + 3 * 60 * minute;
     const usual = state({ usualLagMs: 30 * minute });
-    expect(nextState(usual, read(old(400, restarted, 0)), [], restarted).usualLagMs).to.equal(
-      30 * minute,
-    );
-    expect(learn(0, minute, usual)).to.equal(30);
+    const learnedFrom = (height: number, at: number) =>
+      nextState(usual, read(old(height, at, 0)), [], at).usualLagMs;
+    expect(learnedFrom(400, scannedAt + 3 * hour), "after a stop").to.equal(usual.usualLagMs);
+    expect(learnedFrom(110, scannedAt + 30 * second), "no new block").to.equal(usual.usualLagMs);
+    expect(learnedFrom(111, scannedAt - second), "clock set back").to.equal(usual.usualLagMs);
+    expect(learnedFrom(111, scannedAt + 30 * second)).to.be.below(usual.usualLagMs);
   });
 
   it("keeps its cursor unless there is a newer final block", () => {
