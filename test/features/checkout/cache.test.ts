@@ -131,8 +131,12 @@ describe("checkouts that are shown", () => {
       network,
     }));
     const stored = {
-      ...{ version: "1", invoice, payments },
-      ...{ submitted: [], refunds: [], leftToMerchant: new Set() },
+      version: "1",
+      invoice,
+      payments,
+      submitted: [],
+      refunds: [],
+      leftToMerchant: new Set(),
       merchant: { displayName: "Shop", allowedOrigins: [] },
     } as unknown as StoredCheckout;
     const shown = (tron: number, ethereum: number) => {

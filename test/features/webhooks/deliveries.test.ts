@@ -17,6 +17,7 @@ import {
   leaseDue,
 } from "../../../src/features/webhooks/delivery/leases.ts";
 import { recordAttempts } from "../../../src/features/webhooks/delivery/record-attempts.ts";
+import { createOpenDeliveries } from "../../../src/features/webhooks/delivery/slots.ts";
 import type { DeliveryRow } from "../../../src/features/webhooks/delivery/store.ts";
 import {
   createWebhookEndpoint,
@@ -180,6 +181,51 @@ eachStore("webhook deliveries", (store) => {
     // Receivers first: what hangs ends.
     for (const each of opened.reverse()) await each.close();
     opened = [];
+  });
+
+  it("count as slow no longer once their attempt has ended by a fault of the program", async () => {
+    await begin();
+    const { id } = await here.endpoint(1);
+    await here.emit("invoice.paid", "invoice.paid");
+    await here.relay();
+    const open = createOpenDeliveries();
+    const ends: { answer(): void; fail(): void }[] = [];
+    const deliverer = here.deliverer({
+      open,
+      slowAfterMs: 1,
+      sender: {
+        send: () =>
+          new Promise((resolve, reject) => {
+            ends.push({
+              answer() {
+                resolve({ outcome: "error", kind: "protocol", message: "", durationMs: 1 });
+              },
+              fail() {
+                reject(new Error("a fault"));
+              },
+            });
+          }),
+        close() {
+          for (const end of ends) end.answer();
+        },
+      },
+    });
+    await deliverer.run(new AbortController().signal);
+    await until(
+      "two slow requests",
+      () => open.of(id)?.slow,
+      (slow) => slow === 2,
+    );
+    ends[0]?.fail();
+    await until(
+      "the end of the first",
+      () => open.of(id)?.count,
+      (count) => count === 1,
+    );
+    expect(open.of(id)).to.include({ sending: 1, retries: 0, slow: 1 });
+    ends[1]?.answer();
+    await deliverer.idle();
+    expect([open.of(id), open.sending()]).to.deep.equal([undefined, 0]);
   });
 
   it("are counted with their outcome and the seconds that they took", async () => {
@@ -641,14 +687,28 @@ eachStore("webhook deliveries", (store) => {
     const target = await receiver();
     await here.endpoint(target.port);
     await here.emit("invoice.created", "invoice.paid");
-    const timers = () =>
-      process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-    const before = timers();
-    await here.deliver();
-    expect(target.requests).to.have.length(1);
-    expect(timers()).to.equal(before + 1);
-    await here.close();
-    expect(timers()).to.equal(before);
+    const { setTimeout: start, clearTimeout: end } = globalThis;
+    const waiting = new Set<unknown>();
+    // The timers of the rate limit alone; none of them fires, however slow this machine is.
+    globalThis.setTimeout = ((call: () => void, milliseconds: number) => {
+      const isOfRateLimit = new Error("here").stack?.includes("wakeAtRateLimit") === true;
+      const timer = start(call, isOfRateLimit ? hour : milliseconds);
+      if (isOfRateLimit) waiting.add(timer);
+      return timer;
+    }) as typeof setTimeout;
+    globalThis.clearTimeout = (timer) => {
+      waiting.delete(timer);
+      end(timer);
+    };
+    try {
+      await here.deliver();
+      expect(target.requests).to.have.length(1);
+      expect(waiting.size).to.equal(1);
+      await here.close();
+      expect(waiting.size).to.equal(0);
+    } finally {
+      Object.assign(globalThis, { setTimeout: start, clearTimeout: end });
+    }
   });
 
   it("are counted by status, with the earliest due time", async () => {

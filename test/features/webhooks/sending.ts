@@ -38,7 +38,7 @@ export interface Installation {
   readonly guard: Guard;
   readonly shop: Id<"organization">;
   /** Another deliverer on the same store, as another process would have. */
-  deliverer(): Deliverer;
+  deliverer(own?: Parameters<typeof createDeliverer>[1]): Deliverer;
   /** Emits events of one object, one transaction each. */
   emit(...types: readonly EventType[]): Promise<void>;
   /** Gives events their positions and makes their deliveries. */
@@ -126,7 +126,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
   });
   let objectVersion = 0;
 
-  function deliverer(): Deliverer {
+  function deliverer(own: Parameters<typeof createDeliverer>[1] = {}): Deliverer {
     const chance = Math.floor((parts.chance ?? 0.5) * 256);
     const process = appOf({
       ...given,
@@ -136,6 +136,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
     const made = createDeliverer(process, {
       sender: createSender({ guard, clock, limits: { ...farLimits, ...parts.limits } }),
       slowAfterMs: parts.slowAfterMs ?? hour,
+      ...own,
     });
     opened.push(made);
     return made;

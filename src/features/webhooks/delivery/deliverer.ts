@@ -113,7 +113,7 @@ interface State {
  */
 export function createDeliverer(
   app: App,
-  parts: Partial<Pick<State, "sender" | "slowAfterMs">> = {},
+  parts: Partial<Pick<State, "sender" | "slowAfterMs" | "open">> = {},
 ): Deliverer {
   const state: State = {
     app,
@@ -123,7 +123,7 @@ export function createDeliverer(
     wake: () => app.running?.wake(workerName),
     health: createEndpointHealth(),
     pace: createEndpointRateLimit(app.config.webhookRatePerSecond),
-    open: createOpenDeliveries(),
+    open: parts.open ?? createOpenDeliveries(),
     started: makeStarted<Attempt>({
       batchMax: recordMax,
       record: (ended) => recordEnded(state, ended),
@@ -262,14 +262,12 @@ function start(
   pace.spend(delivery.endpointId, 1, clock.now());
   const attempted = sendAttempt(state, delivery, backlog, isLone).then(
     (attempt) => {
-      open.responded(delivery, attempt.isSlow);
       const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
       metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
       if (state.isWaitingForRoom) wake();
       return attempt;
     },
     (error: unknown) => {
-      open.responded(delivery, false);
       // Its lease expires, and it is sent again.
       logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
       open.remove(delivery);
@@ -373,13 +371,17 @@ async function sendAttempt(
   const startedAt = app.clock.now();
   let isSlow = false;
   const sending = send(state, delivery, backlog, startedAt);
-  // A timer does not jump with the clock.
-  const result = await within(slowAfterMs, sending, () => {
-    isSlow = true;
-    open.slowed(delivery);
-    return sending;
-  });
-  return { delivery, startedAt, endedAt: app.clock.now(), result, isLone, isSlow };
+  try {
+    // A timer does not jump with the clock.
+    const result = await within(slowAfterMs, sending, () => {
+      isSlow = true;
+      open.slowed(delivery);
+      return sending;
+    });
+    return { delivery, startedAt, endedAt: app.clock.now(), result, isLone, isSlow };
+  } finally {
+    open.responded(delivery, isSlow);
+  }
 }
 
 /** Signs a delivery for the current time and sends it. Without a secret to sign with, it fails like any other attempt. */
